@@ -3,8 +3,8 @@
 //! A process that starts on an empty table reads all objects. One that knows rows reads the metadata of all objects, which costs the
 //! API server a fraction of that, and then the changed objects: one by one if they are few, otherwise all objects.
 
+use super::Follower;
 use super::metadata::{Ahead, Partial};
-use super::{Follower, News};
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::metrics::Read;
 use crate::pipeline::{Arrival, Item, ObjectRef, Why};
@@ -121,9 +121,8 @@ impl Follower {
                 }
             };
             objects += 1;
-            match self.sift(&meta, Arrival::List { behind: false }) {
-                News::Nothing => {}
-                News::Contradiction | News::LifecycleState => items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0)),
+            if self.sift(&meta, Arrival::List { behind: false }).is_some() {
+                items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0));
             }
             if items.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

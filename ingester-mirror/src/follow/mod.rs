@@ -38,6 +38,7 @@ use crate::backoff::{API_SERVER, Backoff};
 use crate::budget::Hold;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
+use crate::lifecycle::Next;
 use crate::metrics::Skip;
 use crate::pipeline::{Arrival, Item, ObjectRef, Pipeline, Why, Work, bytes_of, uid_of};
 use crate::unit::{Stopped, Unit};
@@ -299,12 +300,12 @@ impl Follower {
         let meta = object.meta();
         let version = meta.resource_version;
         match self.sift(meta, arrival) {
-            News::Nothing => {}
-            News::Contradiction => self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0)),
-            News::LifecycleState if arrival == Arrival::Watch && self.pipeline.gather(meta) => {
+            None => {}
+            Some(Next::Look { .. }) => self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0)),
+            Some(Next::Queue { settles: true }) if self.pipeline.gather(meta) => {
                 self.unit().metrics.skipped(Skip::Settling, 1);
             }
-            News::LifecycleState => {
+            Some(_) => {
                 self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
             }
         }
@@ -328,44 +329,24 @@ impl Follower {
         version
     }
 
-    /// What a received object brings, by its metadata alone. A list counts it as seen.
-    fn sift(&self, meta: &Meta, arrival: Arrival) -> News {
-        // It may wait a long time until its plan is made.
+    /// Decides about a received object by its metadata. Returns `None` if it needs no worker. A list counts the object as seen.
+    fn sift(&self, meta: &Meta, arrival: Arrival) -> Option<Next> {
+        // It may wait a long time until a worker has it.
         self.pipeline.hold(meta, arrival == Arrival::Deletion);
-        let before = {
-            let mut known = self.pipeline.known();
-            known.seen(&meta.uid);
-            known.get(&meta.uid)
-        };
-        // The waiting state may be later than the evicted one. Then we did not delete the object.
-        let waits = arrival == Arrival::Deletion && self.pipeline.queue.holds(&meta.uid);
-        if !waits && self.pipeline.is_echo(meta, arrival) {
-            self.unit().metrics.skipped(Skip::Unchanged, 1);
-            return News::Nothing;
+        self.pipeline.known().seen(&meta.uid);
+        match self.pipeline.decide_by_metadata(meta, arrival) {
+            next @ (Next::Unchanged | Next::Forget) => {
+                self.pipeline.nothing_new(&meta.uid, next);
+                None
+            }
+            Next::Outdated => None,
+            Next::RequestFinalizers => {
+                self.pipeline.request_finalizers();
+                None
+            }
+            next => Some(next),
         }
-        let live = !matches!(arrival, Arrival::Deletion | Arrival::List { behind: true });
-        let Some(entry) = before.filter(|_| live) else { return News::LifecycleState };
-        if entry.version > meta.resource_version && arrival == Arrival::Watch {
-            // The answer to our own patch came first.
-            return News::Nothing;
-        }
-        if self.pipeline.lacks_finalizer_only(meta) {
-            self.pipeline.request_finalizers();
-            return News::Nothing;
-        }
-        // A list may be behind the row. A look tells which of the two is right.
-        if entry.version > meta.resource_version { News::Contradiction } else { News::LifecycleState }
     }
-}
-
-/// What a received object brings.
-enum News {
-    /// Nothing new: it is stored.
-    Nothing,
-    /// Its row is of a later version.
-    Contradiction,
-    /// A state that is not stored.
-    LifecycleState,
 }
 
 /// Where the memory of a received object comes from.

@@ -1,9 +1,17 @@
-//! The rules of an object's life, for the mirror and for the audit: how its row is written, and what is requested from
-//! Kubernetes after that, by its metadata alone. Pure.
+//! The rules of an object's life, for the mirror and for the audit. Pure.
 //!
-//! May use: ingester-core, config.
+//! May use: ingester-core, ingester-store, config.
+//!
+//! [`decide`] takes a [`Case`] (the object, how it arrived, its row, what is remembered of it, what a rule chose) and returns what happens next: what
+//! is written, what is requested from Kubernetes, what waits. `plan` in this file is the part that depends on the object's metadata alone. Of
+//! ingester-store it uses the guard, which is pure, too.
 
+mod case;
+mod decide;
 pub(crate) mod finalizer;
+
+pub(crate) use case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
+pub(crate) use decide::{Next, Omission, RowWrite, decide, is_being_evicted};
 
 use crate::config::Finalizer;
 use ingester_core::marks::{Mark, MarkName, Marks};
@@ -79,11 +87,11 @@ pub(crate) enum Action {
 
 /// What to do with an object in its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ObjectPlan {
-    pub(crate) state: LifecycleState,
-    pub(crate) then: Action,
+struct ObjectPlan {
+    state: LifecycleState,
+    then: Action,
     /// When to read it again even if nothing changes.
-    pub(crate) again: Option<Duration>,
+    again: Option<Duration>,
 }
 
 impl ObjectPlan {
@@ -94,26 +102,26 @@ impl ObjectPlan {
 
 /// What is known of an object besides its metadata.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Circumstances {
+struct Circumstances {
     /// It was deleted from the cluster.
-    pub(crate) gone: bool,
+    gone: bool,
     /// Its row has an `evict_time`, as far as this process knows.
-    pub(crate) evicted: bool,
+    evicted: bool,
     /// A rule says that this version leaves etcd, or it was deleted because a rule had said so.
-    pub(crate) chosen: bool,
+    chosen: bool,
     /// Its row already has a `delete_time`.
-    pub(crate) deleted: bool,
+    deleted: bool,
     /// How long ago this process first saw that the object is to be deleted.
-    pub(crate) leaving_for: Duration,
+    leaving_for: Duration,
     /// How long ago its deletionTimestamp was, by this node's clock.
-    pub(crate) terminating_for: Duration,
+    terminating_for: Duration,
 }
 
 /// The plan for an object.
 ///
 /// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is
 /// terminating without the annotation: it is being evicted.
-pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
+fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
     // A finalizer of a former prefix is removed where ours is, but does not count as ours.
     let (held, ours) =
         (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));

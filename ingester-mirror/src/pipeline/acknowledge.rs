@@ -6,7 +6,7 @@ use super::work::{Arrival, Item, ObjectRef, Why, Work};
 use crate::backoff::delay;
 use crate::cluster::{ApiError, ApiErrorKind, Deletion};
 use crate::events::Subject;
-use crate::lifecycle::finalizer;
+use crate::lifecycle::{Action, finalizer};
 use crate::metrics::Outcome;
 use crate::unit::{Unit, in_time};
 use ingester_core::marks::Mark;
@@ -17,24 +17,21 @@ use ingester_store::compare::differences;
 /// After how many refusals in a row a patch counts as refused. Before that, the object probably changes all the time.
 pub(super) const REFUSALS: u32 = 3;
 
-/// The request to Kubernetes once the row is committed, for the version that the row has.
+/// An object whose row is committed, for the request that follows.
 #[derive(Debug)]
-pub(super) enum FollowUp {
-    Nothing,
-    /// Our finalizer is added later.
-    RequestFinalizers,
-    RemoveFinalizer(Meta),
-    /// If the object has our finalizer, that keeps it until the row of its last state is written.
-    Delete(Meta),
-    /// The row is read back and compared with this one; then the finalizer is removed, or, if that is done, the object is deleted.
-    Evict(Meta, Box<Row>),
+pub(super) struct StoredObject {
+    /// Of the version that the row has.
+    pub(super) meta: Meta,
+    /// The row that was written, if it is read back before the request.
+    pub(super) row: Option<Box<Row>>,
 }
 
 /// The requests for one object whose row is committed.
 #[derive(Debug)]
 pub(super) struct Acknowledgement {
     pub(super) object: ObjectRef,
-    pub(super) then: FollowUp,
+    pub(super) then: Action,
+    pub(super) subject: StoredObject,
     pub(super) attempt: u32,
 }
 
@@ -66,16 +63,18 @@ impl ObjectRef {
 impl Pipeline {
     /// Sends the requests that follow a commit.
     pub(super) async fn acknowledge(&self, acknowledgement: Acknowledgement) {
-        let Acknowledgement { object, then, attempt } = acknowledgement;
+        let Acknowledgement { object, then, subject, attempt } = acknowledgement;
+        let StoredObject { meta, row } = subject;
         // Many may have waited for their turn. A suspended kind does not wait for them.
         if !self.unit.may_begin() {
             return self.halted(object, attempt, &Halt::Stopping);
         }
         let result = match then {
-            FollowUp::Nothing | FollowUp::RequestFinalizers => Ok(()),
-            FollowUp::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
-            FollowUp::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
-            FollowUp::Evict(meta, row) => return self.evict_stored(object, &meta, &row, attempt).await,
+            // The rounds that add finalizers send these.
+            Action::Nothing | Action::AddFinalizer => Ok(()),
+            Action::RemoveFinalizer => self.remove_finalizer(&meta).await.map(drop),
+            Action::Delete => self.unit.cluster.delete(&meta).await.map(drop),
+            Action::Evict => return self.evict_stored(object, &meta, row.as_deref(), attempt).await,
         };
         if let Err(error) = result {
             self.try_again(object, Why::Due, attempt, &error);
@@ -83,11 +82,15 @@ impl Pipeline {
     }
 
     /// Evicts an object whose row is committed, unless it is to stay by now.
-    async fn evict_stored(&self, object: ObjectRef, meta: &Meta, row: &Row, attempt: u32) {
+    async fn evict_stored(&self, object: ObjectRef, meta: &Meta, row: Option<&Row>, attempt: u32) {
         if let Err(halt) = self.may_evict(meta) {
             return self.halted(object, attempt, &halt);
         }
-        if let Err(reason) = self.read_back(row).await {
+        let read_back = match row {
+            Some(row) => self.read_back(row).await,
+            None => Err("the written row was not kept".to_owned()),
+        };
+        if let Err(reason) = read_back {
             self.unit.metrics.eviction_failed();
             return self.not_stored(object, attempt, &reason);
         }

@@ -7,10 +7,8 @@
 use super::Pipeline;
 use super::acknowledge::Halt;
 use super::known::{Choice, Stage};
-use super::work::{Arrival, Item, ObjectRef, Trail, Why};
-use super::{prepare::PreparedBatch, request::Request};
+use super::work::{Item, ObjectRef, Why};
 use crate::cluster::ApiErrorKind;
-use crate::lifecycle::{Action, LifecycleState, ObjectPlan};
 use crate::policies::{Candidate, Mandate};
 use ingester_core::object::{Meta, Object};
 use ingester_core::value::Micros;
@@ -119,44 +117,5 @@ impl Pipeline {
                 self.try_again(object, Why::Due, attempt, error);
             }
         }
-    }
-
-    /// Makes sure that an object which stays after all is not deleted by a request that is still under way: adding our finalizer gives it another
-    /// version, which that request does not match. Without our finalizer, the row says that the object leaves until the request has expired.
-    ///
-    /// Returns the object if nothing is under way, so that its row can be written.
-    pub(super) fn outlast_deletion(
-        &self,
-        object: Box<Object>,
-        plan: ObjectPlan,
-        arrival: Arrival,
-        trail: Trail,
-        batch: &mut PreparedBatch,
-    ) -> Option<(Box<Object>, Trail)> {
-        let meta = object.meta();
-        let choice = self.known().choices.get(&meta.uid).cloned();
-        let is_over = |choice: &Choice| {
-            let begun = matches!(choice.stage, Stage::Chosen | Stage::Sent(_));
-            // An older state of the object says nothing about the choice.
-            begun && choice.object.version <= meta.resource_version
-        };
-        let Some(choice) = choice.filter(|choice| plan.state == LifecycleState::Live && is_over(choice)) else {
-            return Some((object, trail));
-        };
-        let doubt = choice.in_doubt_for().filter(|_| choice.object.version == meta.resource_version);
-        match doubt {
-            None => {
-                self.known().choices.forget(&meta.uid);
-                return Some((object, trail));
-            }
-            Some(_) if plan.then == Action::AddFinalizer && !matches!(arrival, Arrival::Patch { .. }) => {
-                batch.requests.push(Request::AddFinalizer { object, trail });
-            }
-            Some(left) => {
-                self.queue.push_later(Item::look(ObjectRef::of(meta), Why::Due, trail.attempt), left);
-                batch.done.push(meta.uid.clone());
-            }
-        }
-        None
     }
 }

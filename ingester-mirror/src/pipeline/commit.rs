@@ -1,12 +1,12 @@
 //! Writes a batch, retrying for as long as it takes, and remembers the state of each row. Only what is stored is acknowledged.
 
-use super::acknowledge::{Acknowledgement, FollowUp};
+use super::acknowledge::Acknowledgement;
 use super::known::RowState;
 use super::prepare::{Becomes, Consequences, Rejection, Write};
 use super::work::{Item, ObjectRef, Trail, Why};
 use super::{Pipeline, Stopped};
 use crate::backoff::delay;
-use crate::lifecycle::LifecycleState;
+use crate::lifecycle::{Action, LifecycleState};
 use crate::metrics::{Outcome, Skip};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
@@ -107,7 +107,7 @@ impl Pipeline {
 
     /// The database refused the object because of its content.
     fn refused(&self, its: Consequences, reason: String, remaining: &mut Remaining) {
-        let Consequences { object, becomes, then, again, trail } = its;
+        let Consequences { object, becomes, subject, again, trail, .. } = its;
         // If the object is gone, its row must not stay live, whatever its last state was.
         if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = becomes {
             let orphan = super::prepare::forgotten(&object.uid, object.version, self.unit.clock.now());
@@ -118,7 +118,7 @@ impl Pipeline {
             return;
         }
         // Nothing is sent to Kubernetes for an object that is not stored.
-        let held = !matches!(then, FollowUp::Nothing | FollowUp::RequestFinalizers);
+        let held = subject.is_some();
         let reject = self.reject_at(&object, reason);
         remaining.rejections.push(Rejection { object, reject, held, again, trail });
     }
@@ -126,19 +126,20 @@ impl Pipeline {
     /// The row is stored, so what follows the commit is due.
     fn stored(&self, its: Consequences, singly: bool, remaining: &mut Remaining) {
         self.remember(&its);
-        let Consequences { object, then, again, trail, .. } = its;
+        let Consequences { object, then, subject, again, trail, .. } = its;
         self.log(singly, &object.namespace, &object.name);
         if let Some(delay) = again {
             // A planned look is not a failure.
             self.queue.push_later(Item::look(object.clone(), Why::Due, 0), delay);
         }
-        match then {
-            FollowUp::Nothing => remaining.done.push(object.uid),
-            FollowUp::RequestFinalizers => {
-                self.request_finalizers();
-                remaining.done.push(object.uid);
+        if then == Action::AddFinalizer {
+            self.request_finalizers();
+        }
+        match subject {
+            Some(subject) => {
+                remaining.acknowledgements.push(Acknowledgement { object, then, subject, attempt: trail.attempt });
             }
-            then => remaining.acknowledgements.push(Acknowledgement { object, then, attempt: trail.attempt }),
+            None => remaining.done.push(object.uid),
         }
     }
 

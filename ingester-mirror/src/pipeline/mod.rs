@@ -10,7 +10,7 @@
 //! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` of each object that is stored |
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
-//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `choices` decides whether evictions by rules go on,
+//! `decide` asks `lifecycle` what happens next with an object. `known` is what is remembered of each object, `evictions` of those that were evicted last. `choices` decides whether evictions by rules go on,
 //! `additions` adds our finalizer, `settling` gathers changes, `left_out` keeps rows that a
 //! changed filter would mark, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect.
 //! Requests to the API server run concurrently with the batches: a slow request delays only its own object.
@@ -30,6 +30,7 @@ mod acknowledge;
 mod additions;
 mod choices;
 mod commit;
+mod decide;
 mod evictions;
 mod ghost;
 mod ignored;
@@ -56,6 +57,7 @@ use request::Requests;
 use settling::Settling;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio::sync::{Notify, RwLock, Semaphore};
 
 /// The most objects in one transaction, and of those that a round of rules hands on at a time.
@@ -135,13 +137,15 @@ impl Pipeline {
         self.finalizers_missing.notify_one();
     }
 
-    /// A change of a stored object arrives in a watch. If it may wait for those that follow it, the object is looked at later; returns whether
-    /// it is.
+    /// Returns how long the changes of one object are gathered.
+    fn settling_time(&self) -> Duration {
+        self.unit.config().ingester.settle_of(self.unit.kind.name())
+    }
+
+    /// A change of a stored object arrives in a watch and may wait. Returns true if an earlier change was just written: then the object is looked at
+    /// later, once for all changes until then.
     pub(crate) fn gather(&self, meta: &Meta) -> bool {
-        let settle = self.unit.config().ingester.settle_of(self.unit.kind.name());
-        if settle.is_zero() || !self.may_wait(meta) {
-            return false;
-        }
+        let settle = self.settling_time();
         let delay = {
             let mut settling = self.settling.lock();
             settling.arrives(&meta.uid, settle)

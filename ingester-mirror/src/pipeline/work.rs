@@ -1,8 +1,9 @@
 //! One piece of work: a received object, or one to look at.
 
+pub(crate) use crate::lifecycle::Arrival;
+
 use crate::budget::Hold;
 use ingester_core::object::{Identity, Meta, Object, name_based_uid};
-use ingester_store::guard::Version;
 use std::mem::size_of;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
@@ -25,27 +26,6 @@ impl ObjectRef {
             version: meta.resource_version,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrival {
-    /// In a list: the object may be older than this process. `behind`: the whole list is behind what is stored, as after a restore
-    /// of the cluster.
-    List { behind: bool },
-    /// In a watch: the object was created or changed while this process ran.
-    Watch,
-    /// In a watch: the object was deleted, and this is its last state.
-    Deletion,
-    /// The object returned by our finalizer patch, or the object before the patch if the API server did not answer. `again`: if the object
-    /// stays and lacks our finalizer, add it later.
-    Patch { again: bool },
-    /// It was looked up, after its row.
-    Look {
-        /// The stored row, before the object was looked up.
-        seen: Option<Version>,
-        /// Whether the row must be written even if it is of the object's version.
-        rewrite: bool,
-    },
 }
 
 /// Why an object is looked at.

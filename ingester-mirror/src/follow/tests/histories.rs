@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Environment;
+use crate::lifecycle::Next;
 use crate::pipeline::{Arrival, Pipeline, RowState};
 use ingester_core::KindNames;
 
@@ -263,7 +264,8 @@ async fn a_held_object_that_was_rejected_is_tried_again_when_it_arrives_once_mor
         pipeline.hold(meta, false);
         pipeline.known().set(&meta.uid, meta.resource_version, RowState::Rejected, None);
         // While the reject was being recorded, it waited in the queue: so no look at it is planned.
-        assert_eq!(pipeline.is_echo(meta, Arrival::List { behind: false }), is_echo, "terminating: {terminating}");
+        let next = pipeline.decide_by_metadata(meta, Arrival::List { behind: false });
+        assert_eq!(next == Next::Unchanged, is_echo, "terminating: {terminating}");
     }
 }
 

@@ -10,41 +10,12 @@ use crate::lifecycle::LifecycleState;
 use ingester_core::row::{Eviction, Expected};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
+use std::time::Duration;
 use table::Table;
 use tokio::time::Instant;
 
+pub(crate) use crate::lifecycle::RowState;
 pub(crate) use chosen::{Choice, Choices, Stage};
-
-/// The state of an object's row, as far as this process knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RowState {
-    /// The row has the object's version.
-    Stored(LifecycleState),
-    /// The same, and the object lost its last finalizer: its DELETED event brings nothing new.
-    Released,
-    /// The object could not be stored.
-    Rejected,
-    /// The kind's predicate leaves the object out: it has no live row, on purpose.
-    LeftOut,
-    /// The object has left etcd, but its row does not say so yet.
-    Left,
-    /// The object has left etcd, and its row says so: its DELETED event brings nothing new.
-    Confirmed,
-    /// The object is in the cluster although it had left it, and its row differs from it. A person decides which of the two stays.
-    Ghost,
-}
-
-impl RowState {
-    /// Whether the object is being evicted: its row has an `evict_time`, and does not yet say that the object is gone.
-    pub(crate) fn is_leaving(self) -> bool {
-        matches!(self, RowState::Stored(LifecycleState::Evicted) | RowState::Left)
-    }
-
-    /// Returns true if the object is in the cluster, and no live row shows its owners.
-    fn hides_owners(self) -> bool {
-        matches!(self, RowState::Rejected | RowState::LeftOut | RowState::Ghost)
-    }
-}
 
 /// What is remembered of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,9 +218,16 @@ impl Known {
         }
     }
 
-    /// When it was first seen that the object is to be deleted: now, if this is the first time.
-    pub(crate) fn leaving_since(&mut self, uid: &str) -> Instant {
-        *self.leaving.entry(uid.into()).or_insert_with(Instant::now)
+    /// Notes that the object is to be deleted, unless that was seen before.
+    pub(crate) fn leaving(&mut self, uid: &str) {
+        if !self.leaving.contains_key(uid) {
+            self.leaving.insert(uid.into(), Instant::now());
+        }
+    }
+
+    /// Returns how long ago that was; zero if it was not seen before.
+    pub(crate) fn leaving_for(&self, uid: &str) -> Duration {
+        self.leaving.get(uid).map_or(Duration::ZERO, Instant::elapsed)
     }
 
     /// The object is not to be deleted.
@@ -381,6 +359,7 @@ pub(crate) struct Unseen {
 #[cfg(test)]
 mod tests {
     use super::{Eviction, HashSet, Known, LifecycleState, RowState};
+    use std::time::Duration;
 
     #[test]
     fn a_row_that_contradicts_memory_is_of_no_known_version_until_its_object_was_looked_at() {
@@ -505,10 +484,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_deletion_delay_counts_from_when_the_request_was_first_seen() {
         let mut known = Known::default();
-        let first = known.leaving_since("a");
-        tokio::time::advance(std::time::Duration::from_secs(5)).await;
-        assert_eq!(known.leaving_since("a"), first);
+        known.leaving("a");
+        tokio::time::advance(Duration::from_secs(5)).await;
+        known.leaving("a");
+        assert_eq!(known.leaving_for("a"), Duration::from_secs(5));
         known.staying("a");
-        assert_ne!(known.leaving_since("a"), first);
+        assert_eq!(known.leaving_for("a"), Duration::ZERO);
     }
 }

@@ -1,0 +1,369 @@
+//! The decision about one object: what is written, what is requested, what waits. Nothing else decides.
+//!
+//! [`decide`] is called twice for an object that brings something new: when it is received, with its metadata alone, and when a worker
+//! has it. The second call may ask for the object's content, and is repeated with it.
+
+use super::case::{Arrival, Case, ChosenEviction, Content, Progress, RowState, Step};
+use super::{Action, Circumstances, LifecycleState, ObjectPlan, is_leaving, may_be_chosen, plan};
+use ingester_core::row::{Eviction, Version};
+use ingester_store::guard::{Verdict, verdict};
+use std::time::Duration;
+
+/// What happens next with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub(crate) next: Next,
+    /// The plan for the object was consulted. The caller then notes since when the object is to be deleted, and whether it waits for us.
+    pub(crate) planned: bool,
+    /// The eviction that a rule had chosen is over: the object stays.
+    pub(crate) withdrawn: bool,
+}
+
+/// What happens next with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing: SQL and Kubernetes have what this version requires.
+    Unchanged,
+    /// Nothing, and nothing more will be heard of the object: it is forgotten.
+    Forget,
+    /// Nothing: a later state is stored.
+    Outdated,
+    /// Nothing but our finalizer is missing. The rounds that add finalizers add it.
+    RequestFinalizers,
+    /// A worker prepares it. `settles`: it may wait and be written with later changes.
+    Queue {
+        settles: bool,
+    },
+    /// Read its row, then the object, and decide again. `after`: later, because a request that was sent may still take effect.
+    Look {
+        after: Option<Duration>,
+    },
+    /// Decide again with the object's content.
+    Read,
+    /// Add our finalizer before anything is written, so that the version with it is the one that is written.
+    AddFinalizer,
+    Write(RowWrite),
+    /// Mark the row of an object that is gone; its columns stay.
+    MarkGone,
+    LeaveOut(Omission),
+    /// Record that the object cannot be mirrored.
+    Reject {
+        held: bool,
+        again: Option<Duration>,
+    },
+}
+
+/// How an object's row is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowWrite {
+    pub(crate) state: LifecycleState,
+    /// The row this write replaces although its version does not allow that; `None` if the store's guard decides.
+    pub(crate) replaces: Option<Version>,
+    /// What is requested once the row is committed.
+    pub(crate) then: Action,
+    /// When to look at the object again even if nothing changes.
+    pub(crate) again: Option<Duration>,
+}
+
+/// How the row of an object that the filter leaves out is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Omission {
+    /// The version of the mark; `None` if there is no row to mark.
+    pub(crate) marks: Option<u64>,
+    /// The row waits if another filter has written it.
+    pub(crate) may_wait: bool,
+    pub(crate) then: Action,
+}
+
+/// Decides what happens next with an object.
+pub(crate) fn decide(case: &Case<'_>) -> Decision {
+    let mut decision = Decision { next: Next::Unchanged, planned: false, withdrawn: false };
+    decision.next = decision.choose(case);
+    decision
+}
+
+impl Decision {
+    fn choose(&mut self, case: &Case<'_>) -> Next {
+        let compares = match case.step {
+            // The state that waits may be later than the evicted one. Then we did not delete the object.
+            Step::Received { waiting, .. } => !(waiting && case.is_gone()),
+            // With the content, the decision goes on where it asked for that.
+            Step::Prepared { content } => content.is_none(),
+        };
+        if compares && let Some(next) = self.when_known(case) {
+            return next;
+        }
+        match case.step {
+            Step::Received { settles, .. } => self.by_metadata(case, settles),
+            Step::Prepared { content } => self.by_content(case, content),
+        }
+    }
+
+    /// Returns what follows if the object brings nothing new.
+    fn when_known(&mut self, case: &Case<'_>) -> Option<Next> {
+        let remembered = case.remembered?;
+        match case.arrival {
+            Arrival::Deletion => {
+                let forgets = matches!(remembered.state, RowState::Released | RowState::Confirmed | RowState::Ghost);
+                forgets.then_some(Next::Forget)
+            }
+            Arrival::Look { .. } | Arrival::Patch { .. } | Arrival::List { behind: true } => None,
+            Arrival::List { behind: false } | Arrival::Watch => {
+                let known = remembered.version == case.meta.resource_version && self.is_settled(case, remembered.state);
+                known.then_some(Next::Unchanged)
+            }
+        }
+    }
+
+    /// Returns true if SQL and Kubernetes already have what this version, which is the remembered one, requires.
+    fn is_settled(&mut self, case: &Case<'_>, state: RowState) -> bool {
+        match state {
+            // Retried when it changes. If Kubernetes waits for us, retry it in any case: this event may have replaced the delayed look.
+            RowState::Rejected => !case.held,
+            // About to be deleted, or gone; looked at when it changes.
+            RowState::Released | RowState::Left | RowState::Confirmed | RowState::Ghost => true,
+            RowState::LeftOut => !matches!(action_left_out(case), Action::RemoveFinalizer | Action::Delete),
+            RowState::Stored(state) => is_done(self.plan(case), state),
+        }
+    }
+
+    /// Decides about an object that was just received.
+    fn by_metadata(&mut self, case: &Case<'_>, settles: bool) -> Next {
+        let queue = Next::Queue { settles: false };
+        let later = match case.remembered {
+            _ if case.is_gone() || matches!(case.arrival, Arrival::List { behind: true }) => return queue,
+            None => return queue,
+            Some(remembered) => remembered.version > case.meta.resource_version,
+        };
+        if later && case.arrival == Arrival::Watch {
+            // The answer to our own patch came first.
+            return Next::Outdated;
+        }
+        if is_live_at(case, |version| version == case.meta.resource_version)
+            && self.plan(case).then == Action::AddFinalizer
+        {
+            return Next::RequestFinalizers;
+        }
+        if later {
+            // A list may be behind the row. A look tells which of the two is right.
+            return Next::Look { after: None };
+        }
+        // An object that stays, and of which nothing depends but its row, may wait.
+        let settles = settles && is_live_at(case, |_| true) && is_done(self.plan(case), LifecycleState::Live);
+        Next::Queue { settles }
+    }
+
+    /// Decides about an object that a worker has.
+    fn by_content(&mut self, case: &Case<'_>, content: Option<Content>) -> Next {
+        let look = Next::Look { after: None };
+        if case.state() == Some(RowState::Ghost) && !case.is_looked_up() {
+            return look;
+        }
+        if case.is_gone() && case.state() == Some(RowState::Left) {
+            // The row has its last state: the object was deleted at exactly that version.
+            return Next::MarkGone;
+        }
+        let plan = self.plan(case);
+        if stays_after_all(case, plan) || may_be_leaving(case, plan) {
+            return look;
+        }
+        if let Some(next) = self.outlast_deletion(case, plan) {
+            return next;
+        }
+        match content {
+            None => Next::Read,
+            Some(Content::Row { ingest_version }) => {
+                if plan.then == Action::AddFinalizer && case.arrival == Arrival::Watch {
+                    return Next::AddFinalizer;
+                }
+                write(case, plan, ingest_version)
+            }
+            Some(Content::LeftOut { storable, selected }) => leave_out(case, plan, storable, selected),
+            Some(Content::Undecodable { storable }) => undecodable(case, plan, storable),
+        }
+    }
+
+    /// Makes sure that an object which stays after all is not deleted by a request that is still under way: adding our finalizer gives it
+    /// another version, which that request does not match. Without our finalizer, the row says that the object leaves until the request
+    /// has expired. Returns `None` if nothing is under way, so that its row can be written.
+    fn outlast_deletion(&mut self, case: &Case<'_>, plan: ObjectPlan) -> Option<Next> {
+        let version = case.meta.resource_version;
+        // An older state of the object says nothing about the choice.
+        let is_over = |chosen: &ChosenEviction| chosen.progress == Progress::Begun && chosen.version <= version;
+        let chosen = case.chosen.filter(|chosen| plan.state == LifecycleState::Live && is_over(chosen))?;
+        let Some(left) = chosen.in_doubt.filter(|_| chosen.version == version) else {
+            self.withdrawn = true;
+            return None;
+        };
+        if plan.then == Action::AddFinalizer && !matches!(case.arrival, Arrival::Patch { .. }) {
+            return Some(Next::AddFinalizer);
+        }
+        Some(Next::Look { after: Some(left) })
+    }
+
+    fn plan(&mut self, case: &Case<'_>) -> ObjectPlan {
+        self.planned = true;
+        plan_of(case)
+    }
+}
+
+/// The plan of the object's life, by its metadata and by what is known of it.
+fn plan_of(case: &Case<'_>) -> ObjectPlan {
+    let gone = case.is_gone();
+    let terminating = case.meta.deletion_timestamp.is_some();
+    let leaving = is_leaving(case.meta, case.rules);
+    let chosen = case.chosen.is_some_and(|chosen| match chosen.progress {
+        Progress::Handed => false,
+        Progress::Begun => chosen.version == case.meta.resource_version && !gone && chosen.in_force,
+        Progress::Requested => terminating || gone,
+    });
+    let deleted = case.state() == Some(RowState::Stored(LifecycleState::Deleted))
+        || (leaving && case.stored.is_some_and(|stored| stored.deleted));
+    let circumstances = Circumstances {
+        gone,
+        evicted: case.state() == Some(RowState::Stored(LifecycleState::Evicted)),
+        chosen,
+        deleted,
+        leaving_for: if leaving { case.leaving_for } else { Duration::ZERO },
+        terminating_for: case.terminating_for,
+    };
+    plan(case.meta, case.rules, circumstances)
+}
+
+/// Returns true if nothing is left to do for an object whose row is in this state.
+fn is_done(plan: ObjectPlan, state: LifecycleState) -> bool {
+    plan == ObjectPlan { state, then: Action::Nothing, again: None }
+}
+
+/// Returns true if the row is live, as far as is remembered, and its version meets a condition.
+fn is_live_at(case: &Case<'_>, holds: impl Fn(u64) -> bool) -> bool {
+    let live = RowState::Stored(LifecycleState::Live);
+    case.remembered.is_some_and(|remembered| remembered.state == live && holds(remembered.version))
+}
+
+/// Returns true if the row records an eviction of this version that no mark explains: a rule had chosen the object, and the process ended
+/// before the object was deleted.
+fn stays_after_all(case: &Case<'_>, plan: ObjectPlan) -> bool {
+    let evicted = RowState::Stored(LifecycleState::Evicted);
+    let intends = case
+        .remembered
+        .is_some_and(|remembered| (remembered.version, remembered.state) == (case.meta.resource_version, evicted));
+    plan.state == LifecycleState::Live && matches!(case.arrival, Arrival::List { .. } | Arrival::Watch) && intends
+}
+
+/// Returns true if the object is terminating and its row says that it leaves etcd. A rule may have chosen it, which its row shows.
+fn may_be_leaving(case: &Case<'_>, plan: ObjectPlan) -> bool {
+    plan.state != LifecycleState::Evicted
+        && !case.is_looked_up()
+        && !case.is_gone()
+        && may_be_chosen(case.meta, case.rules)
+        && is_being_evicted(case.stored, case.state())
+}
+
+/// Returns true if the object's row says that it leaves etcd, and the object has not left.
+pub(crate) fn is_being_evicted(stored: Option<Version>, remembered: Option<RowState>) -> bool {
+    match stored {
+        Some(stored) => stored.eviction == Eviction::Intended && !stored.deleted,
+        None => remembered == Some(RowState::Stored(LifecycleState::Evicted)),
+    }
+}
+
+/// Writes the row in the state that its plan says.
+fn write(case: &Case<'_>, plan: ObjectPlan, ingest_version: u32) -> Next {
+    let then = match plan.then {
+        Action::AddFinalizer if matches!(case.arrival, Arrival::Patch { again: false }) => Action::Nothing,
+        then => then,
+    };
+    let row = Version {
+        res_version: case.meta.resource_version,
+        ingest_version,
+        deleted: plan.state == LifecycleState::Deleted,
+        eviction: match plan.state {
+            LifecycleState::Evicted if case.is_gone() => Eviction::Confirmed,
+            LifecycleState::Evicted => Eviction::Intended,
+            LifecycleState::Live | LifecycleState::Deleted => Eviction::None,
+        },
+    };
+    Next::Write(RowWrite { state: plan.state, replaces: replaced(case, row), then, again: plan.again })
+}
+
+/// Returns the row that a write replaces because the cluster itself contradicts it.
+fn replaced(case: &Case<'_>, row: Version) -> Option<Version> {
+    match case.arrival {
+        Arrival::Look { seen: Some(seen), rewrite } => {
+            let same = seen.res_version == row.res_version;
+            let lives = !row.deleted && !row.evicted();
+            // An object that a rule had chosen and that is there as before stays until it is judged again.
+            let stays = same && seen.eviction == Eviction::Intended && !seen.deleted && lives;
+            let contradicts = (rewrite && same) || verdict(seen, row) == Verdict::Stale || stays;
+            contradicts.then_some(seen)
+        }
+        Arrival::List { behind: true } => {
+            // This row was read, or written, before the list. The cluster may have given the same version once more, to another state.
+            let stored = case.remembered.filter(|_| is_live_at(case, |version| version >= row.res_version));
+            stored.map(|stored| Version { res_version: stored.version, ..row })
+        }
+        Arrival::List { .. } | Arrival::Watch | Arrival::Deletion | Arrival::Patch { .. } | Arrival::Look { .. } => {
+            None
+        }
+    }
+}
+
+/// Decides about an object that the kind's filter leaves out.
+fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) -> Next {
+    let look = Next::Look { after: None };
+    let may_act = case.is_gone() || case.is_looked_up();
+    if is_being_evicted(case.stored, case.state()) {
+        // The eviction began before the filter left the object out, and goes on: its row is about to be the only copy of its last state.
+        if !may_act {
+            return look;
+        }
+        if storable {
+            // If the object is not to leave any more, its row is marked, like that of any object that is left out.
+            let plan = match plan.state {
+                LifecycleState::Live => {
+                    ObjectPlan { state: LifecycleState::Deleted, then: Action::Nothing, again: None }
+                }
+                LifecycleState::Deleted | LifecycleState::Evicted => plan,
+            };
+            return write(case, plan, 0);
+        }
+    }
+    let action = action_left_out(case);
+    let then = match action {
+        Action::RemoveFinalizer | Action::Delete => action,
+        Action::Nothing | Action::AddFinalizer | Action::Evict => Action::Nothing,
+    };
+    // An object that was rejected since may have a row from before.
+    let has_row = matches!(case.state(), Some(RowState::Rejected | RowState::Stored(LifecycleState::Live)));
+    let acts = has_row || then != Action::Nothing;
+    // Its row may be the only copy of it, or another replica may be evicting it, which a look finds out.
+    if acts && !may_act {
+        return look;
+    }
+    // If the object was read after its row, the row is out of date, whatever its version.
+    let seen = case.stored.filter(|_| case.is_looked_up()).map_or(0, |stored| stored.res_version);
+    let marks = acts.then_some(case.meta.resource_version.max(seen));
+    // Do not withhold the row of an object that is being deleted: the deletion would wait for it.
+    let may_wait = !case.is_gone() && !is_leaving(case.meta, case.rules) && selected;
+    Next::LeaveOut(Omission { marks, may_wait, then })
+}
+
+/// Returns what is requested for an object that is left out. Its row is not live, so nothing waits for the end of a delay.
+fn action_left_out(case: &Case<'_>) -> Action {
+    let circumstances = Circumstances { gone: case.is_gone(), deleted: true, ..Circumstances::default() };
+    plan(case.meta, case.rules, circumstances).then
+}
+
+/// Decides about an object that cannot be decoded. If it is about to disappear, its text is stored without indexed columns.
+fn undecodable(case: &Case<'_>, plan: ObjectPlan, storable: bool) -> Next {
+    let leaves = plan.state != LifecycleState::Live && (case.is_gone() || is_leaving(case.meta, case.rules));
+    if leaves && storable {
+        return write(case, plan, 0);
+    }
+    if leaves && case.is_gone() {
+        // Its text cannot be stored, and the object cannot be corrected any more.
+        return Next::MarkGone;
+    }
+    Next::Reject { held: plan.then == Action::RemoveFinalizer, again: plan.again }
+}
