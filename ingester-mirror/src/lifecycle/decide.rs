@@ -367,3 +367,6 @@ fn undecodable(case: &Case<'_>, plan: ObjectPlan, storable: bool) -> Next {
     }
     Next::Reject { held: plan.then == Action::RemoveFinalizer, again: plan.again }
 }
+
+#[cfg(test)]
+mod tests;
