@@ -4,7 +4,7 @@ use super::metadata::Partial;
 use super::{Follower, ROWS};
 use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
-use crate::lifecycle::LifecycleState;
+use crate::lifecycle::{LifecycleState, is_as_remembered};
 use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
@@ -204,20 +204,9 @@ impl Follower {
         }
         let version = partial.version();
         let terminating = partial.terminating();
-        let as_known = |entry: KnownObject| {
-            let settled = match entry.state {
-                // They are retried: the database may accept them by now.
-                RowState::Rejected => false,
-                // Its deletion was requested, but it is there as before: the cluster was restored to an earlier state.
-                RowState::Stored(LifecycleState::Deleted | LifecycleState::Evicted) => terminating,
-                RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut => true,
-                // A rule may have purged its row.
-                RowState::Ghost => self.unit().config().retention.purges_evicted_after(&self.unit().kind).is_none(),
-                // It is there again.
-                RowState::Left | RowState::Confirmed => false,
-            };
-            entry.version == version && settled
-        };
+        // A rule may have purged the row of a ghost.
+        let purges = self.unit().config().retention.purges_evicted_after(&self.unit().kind).is_some();
+        let as_known = |entry: KnownObject| is_as_remembered(entry.remembered(), version, terminating, purges);
         // It changed since the list began, and the watch brought that.
         let later = observed + 1..=self.observed.load(Ordering::Relaxed);
         let changed = before.is_some_and(|entry| later.contains(&entry.version));

@@ -3,7 +3,7 @@
 //! [`decide`] is called twice for an object that brings something new: when it is received, with its metadata alone, and when a worker
 //! has it. The second call may ask for the object's content, and is repeated with it.
 
-use super::case::{Arrival, Case, ChosenEviction, Content, Progress, RowState, Step};
+use super::case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
 use super::{Action, Circumstances, LifecycleState, ObjectPlan, is_leaving, may_be_chosen, plan};
 use ingester_core::row::{Eviction, Version};
 use ingester_store::guard::{Verdict, verdict};
@@ -258,6 +258,22 @@ fn may_be_leaving(case: &Case<'_>, plan: ObjectPlan) -> bool {
         && !case.is_gone()
         && may_be_chosen(case.meta, case.rules)
         && is_being_evicted(case.stored, case.state())
+}
+
+/// Returns true if an object of which only version and deletionTimestamp were read, by a resync, is as remembered. Otherwise it is looked at.
+/// `purges`: rules purge rows of evicted objects.
+pub(crate) fn is_as_remembered(remembered: Remembered, version: u64, terminating: bool, purges: bool) -> bool {
+    let settled = match remembered.state {
+        // It is retried: the database may accept it by now.
+        RowState::Rejected => false,
+        // Its deletion was requested, but it is there as before: the cluster was restored to an earlier state.
+        RowState::Stored(LifecycleState::Deleted | LifecycleState::Evicted) => terminating,
+        RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut => true,
+        RowState::Ghost => !purges,
+        // It is there again.
+        RowState::Left | RowState::Confirmed => false,
+    };
+    remembered.version == version && settled
 }
 
 /// Returns true if the object's row says that it leaves etcd, and the object has not left.

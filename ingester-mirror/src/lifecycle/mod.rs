@@ -11,7 +11,7 @@ mod decide;
 pub(crate) mod finalizer;
 
 pub(crate) use case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
-pub(crate) use decide::{Next, Omission, RowWrite, decide, is_being_evicted};
+pub(crate) use decide::{Next, Omission, RowWrite, decide, is_as_remembered, is_being_evicted};
 
 use crate::config::Finalizer;
 use ingester_core::marks::{Mark, MarkName, Marks};

@@ -1,9 +1,9 @@
 //! Gathers what a decision about an object depends on, asks `lifecycle::decide`, and notes what the decision has shown.
 
 use super::Pipeline;
-use super::known::{Choice, Stage};
+use super::known::{Choice, KnownObject, Stage};
 use crate::lifecycle::{
-    self, Arrival, Case, ChosenEviction, Next, Progress, Remembered, Step, finalizer, is_being_evicted, is_leaving,
+    self, Arrival, Case, ChosenEviction, Next, Progress, Step, finalizer, is_being_evicted, is_leaving,
 };
 use crate::metrics::Skip;
 use ingester_core::marks::Marks;
@@ -51,7 +51,7 @@ impl Pipeline {
             rules: self.unit.rules(),
             arrival,
             step,
-            remembered: entry.map(|entry| Remembered { version: entry.version, state: entry.state }),
+            remembered: entry.map(KnownObject::remembered),
             stored,
             chosen: known.choices.get(&meta.uid).map(|choice| self.chosen(choice)),
             held: known.is_held(&meta.uid),

@@ -6,7 +6,7 @@ mod table;
 
 use super::additions::Additions;
 use crate::dependents::Uids;
-use crate::lifecycle::LifecycleState;
+use crate::lifecycle::{LifecycleState, Remembered};
 use ingester_core::row::{Eviction, Expected};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -29,6 +29,10 @@ pub(crate) struct KnownObject {
 }
 
 impl KnownObject {
+    pub(crate) fn remembered(self) -> Remembered {
+        Remembered { version: self.version, state: self.state }
+    }
+
     /// What this process wrote, if the row is live.
     fn expected(&self) -> Option<Expected> {
         let pairs = self.pairs.filter(|_| self.state == RowState::Stored(LifecycleState::Live))?;
