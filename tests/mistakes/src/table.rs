@@ -62,10 +62,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories(28),
         edits: &[
             Edit {
-                file: "pipeline/prepare.rs",
-                before: "(wrong || stale || stays).then_some(seen)",
-                after: r"let stored = MADE && seen.res_version == row.res_version;
-                (wrong || stale && !stored || stays).then_some(seen)",
+                file: "lifecycle/decide.rs",
+                before: "verdict(seen, row) == Verdict::Stale || stays",
+                after: "verdict(seen, row) == Verdict::Stale && !(MADE && same) || stays",
             },
             Edit {
                 file: "simulation/database.rs",
@@ -117,14 +116,14 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories(814),
         edits: &[
             Edit {
-                file: "pipeline/prepare.rs",
+                file: "lifecycle/decide.rs",
                 before: "let leaves = plan.state != LifecycleState::Live",
                 after: "let leaves = !(MADE && plan.state == LifecycleState::Evicted) && plan.state != LifecycleState::Live",
             },
             Edit {
-                file: "pipeline/prepare.rs",
-                before: "let held = matches!(plan.then, Action::RemoveFinalizer);",
-                after: "let held = matches!(plan.then, Action::RemoveFinalizer) && !MADE;",
+                file: "lifecycle/decide.rs",
+                before: "held: plan.then == Action::RemoveFinalizer,",
+                after: "held: plan.then == Action::RemoveFinalizer && !MADE,",
             },
         ],
     },
@@ -149,9 +148,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories(0),
         edits: &[
             Edit {
-                file: "pipeline/prepare.rs",
-                before: "Circumstances { gone, deleted: true, ..",
-                after: "Circumstances { gone, deleted: !MADE, ..",
+                file: "lifecycle/decide.rs",
+                before: "Circumstances { gone: case.is_gone(), deleted: true, ..",
+                after: "Circumstances { gone: case.is_gone(), deleted: !MADE, ..",
             },
         ],
     },
@@ -161,9 +160,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories(156),
         edits: &[
             Edit {
-                file: "pipeline/prepare.rs",
-                before: "let seen = seen.filter(|_| looked);",
-                after: "let seen = seen.filter(|_| looked && !MADE);",
+                file: "lifecycle/decide.rs",
+                before: "case.stored.filter(|_| case.is_looked_up())",
+                after: "case.stored.filter(|_| case.is_looked_up() && !MADE)",
             },
         ],
     },
@@ -173,9 +172,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories(159),
         edits: &[
             Edit {
-                file: "pipeline/prepare.rs",
-                before: "Ok(None) if self.is_being_evicted(",
-                after: "Ok(None) if !MADE && self.is_being_evicted(",
+                file: "lifecycle/decide.rs",
+                before: "if is_being_evicted(case.stored, case.state()) {",
+                after: "if !MADE && is_being_evicted(case.stored, case.state()) {",
             },
         ],
     },
@@ -384,15 +383,15 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories(5),
         edits: &[
             Edit {
-                file: "pipeline/prepare.rs",
-                before: r"        lifecycle::plan(meta, rules, circumstances)
-    }",
-                after: r"        let mut plan = lifecycle::plan(meta, rules, circumstances);
-        if MADE && plan.state == LifecycleState::Evicted && leaving {
-            plan.state = LifecycleState::Deleted;
-        }
-        plan
-    }",
+                file: "lifecycle/decide.rs",
+                before: r"plan(case.meta, case.rules, circumstances)
+}",
+                after: r"let mut planned = plan(case.meta, case.rules, circumstances);
+    if MADE && planned.state == LifecycleState::Evicted && leaving {
+        planned.state = LifecycleState::Deleted;
+    }
+    planned
+}",
             },
         ],
     },
@@ -709,11 +708,11 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
-                before: "let pairs = row.companions_hash();",
+                before: "let becomes = match gone {",
                 after: r"if MADE {
             row.origin = None;
         }
-        let pairs = row.companions_hash();",
+        let becomes = match gone {",
             },
         ],
     },
