@@ -44,78 +44,80 @@ done
 # One line per step, for the list at the end.
 report=()
 failed=0
-output="$(mktemp)"
-failures="$(mktemp)"
-once_more="$(mktemp)"
-trap 'rm -f "$output" "$failures" "$once_more"; [[ "${TMPDIR:-}" != "$memory"/ingester-* ]] || rm -rf "$TMPDIR"' EXIT
+folder="$(mktemp -d)"
+output="$folder/output"
+failures="$folder/failures"
+trap 'rm -rf "$folder"; [[ "${TMPDIR:-}" != "$memory"/ingester-* ]] || rm -rf "$TMPDIR"' EXIT
 
 # So many tests may be run once more.
 few=3
 
-# What the failed tests of an output said: without the frames of the stack, and the beginning of each.
-said() {
-  awk '/^---- .* ----$/ { shown = 1; lines = 0 } /^failures:$/ || /^test result:/ { shown = 0 }
-    shown && !/^ +([0-9]+: |at )/ && lines++ < 30 { print substr($0, 1, 1000) }' "$1"
-}
-
-# The tests that failed by an output, each as cargo's options for its program, a tab, and its name.
-failed_tests() {
-  awk '/^ +Running unittests / { of = "--lib --bins" }
-    /^ +Running tests\// { of = $NF; sub(/.*deps\//, "", of); sub(/-[0-9a-f]+\)$/, "", of); of = "--test " of }
-    /^ +Doc-tests / { of = "--doc" }
-    /^test .* \.\.\. FAILED$/ { print of "\t" $2 }' "$1"
-}
-
-# Runs these tests once more, one after the other.
-alone() {
-  local test options
-  for test in "$@"; do
-    read -r -a options <<<"${test%%$'\t'*}"
-    echo
-    echo "== once more, alone: ${test##*$'\t'}"
-    cargo test --workspace --locked "${options[@]}" -- --exact --include-ignored "${test##*$'\t'}" </dev/null 2>&1 | tee "$once_more" || return
-    # A name that no program has is no success.
-    grep -q "^test ${test##*$'\t'} \.\.\. ok$" "$once_more" || return
-  done
-}
-
-# Runs a step and records how it ended: `step NAME COMMAND...`. Shows its output, and keeps it for the counts.
-step() {
-  local name="$1" started=$SECONDS code=0 note=""
-  shift
-  echo
-  echo "== $name: $*"
-  : >"$output"
-  "$@" </dev/null 2>&1 | tee "$output" || code=$?
-  # The sums of cargo test's counts over all test programs.
-  if grep -q '^test result:' "$output"; then
-    note="$(awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-1); if ($i ~ /^failed/) f += $(i-1); if ($i ~ /^ignored/) g += $(i-1) } }
-      END { printf ", %d passed, %d failed, %d ignored", p, f, g }' "$output")"
-  fi
-  local flaky=()
-  if [[ $code -ne 0 ]]; then
-    said "$output" >>"$failures"
-    mapfile -t flaky < <(failed_tests "$output")
-    # More than a few are not an accident, and neither is a program that did not compile or was killed.
-    if [[ ${#flaky[@]} -gt 0 && ${#flaky[@]} -le $few ]] && ! grep -q '^error: could not compile\|(signal: ' "$output" && alone "${flaky[@]}"; then
-      code=0
-    else
-      flaky=()
-    fi
-  fi
-  if [[ $code -eq 0 ]]; then
-    report+=("ok       $name ($((SECONDS - started)) s$note)")
+# Records how a step ended: `record NAME CODE SECONDS NOTE`.
+record() {
+  if [[ $2 -eq 0 ]]; then
+    report+=("ok       $1 ($3 s$4)")
   else
-    report+=("FAILED   $name ($((SECONDS - started)) s$note)")
+    report+=("FAILED   $1 ($3 s$4)")
     failed=1
   fi
-  for test in ${flaky[@]+"${flaky[@]}"}; do
-    report+=("FLAKY    $name: ${test##*$'\t'} (failed beside the others, passed alone)")
-  done
   local line
   while IFS= read -r line; do
     report+=("skipped  ${line##*skipped: }")
   done < <(grep -o 'skipped: .*' "$output" | sort -u || true)
+}
+
+# Runs a step and records how it ended: `step NAME COMMAND...`.
+step() {
+  local name="$1" started=$SECONDS code=0
+  shift
+  echo
+  echo "== $name: $*"
+  "$@" </dev/null 2>&1 | tee "$output" || code=$?
+  record "$name" $code $((SECONDS - started)) ""
+}
+
+# Runs test programs with these arguments of cargo, then `--`, and those of the programs.
+run_tests() {
+  CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$PWD/tests/runner.sh" CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$PWD/tests/runner.sh" \
+    cargo test --locked --no-fail-fast "$@" -Z unstable-options --format json --report-time </dev/null 2>&1 |
+    "$report_tests" "$folder" | tee "$output"
+}
+
+# A step of tests: `tests NAME ARGUMENTS... -- ARGUMENTS...`. A few that failed run once more, alone.
+tests() {
+  local name="$1" started=$SECONDS code=0 note test flaky=() programs=()
+  shift
+  echo
+  echo "== $name: cargo test $*"
+  : >"$folder/counts"
+  run_tests "$@" || code=$?
+  note="$(awk '{ printf ", %d passed, %d failed, %d ignored", $1, $2, $3 }' "$folder/counts")"
+  if [[ $code -ne 0 ]]; then
+    mapfile -t flaky <"$folder/failed"
+    cat "$folder/said" >>"$failures"
+    # More than a few are not an accident, and neither is a program that did not compile or was killed.
+    if [[ ${#flaky[@]} -eq 0 || ${#flaky[@]} -gt $few ]] || grep -q '^error: could not compile\|ended without a result$' "$output"; then
+      flaky=()
+    else
+      code=0
+      while [[ $# -gt 0 && $1 != -- ]]; do
+        programs+=("$1")
+        shift
+      done
+      for test in "${flaky[@]}"; do
+        echo
+        echo "== once more, alone: $test"
+        run_tests "${programs[@]}" -- --exact --include-ignored "$test" || code=$?
+        # A name that no program has is no success.
+        [[ "$(cut -d ' ' -f 1 "$folder/counts")" -gt 0 ]] || code=1
+      done
+    fi
+  fi
+  record "$name" $code $((SECONDS - started)) "$note"
+  [[ $code -eq 0 ]] || return 0
+  for test in ${flaky[@]+"${flaky[@]}"}; do
+    report+=("FLAKY    $name: $test (failed beside the others, passed alone)")
+  done
 }
 
 # The two rustup components that are needed in addition to the compiler.
@@ -132,19 +134,18 @@ step "format" cargo fmt --all --check
 step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml examples/dataset-operator/Cargo.toml; do cargo metadata --locked --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
 step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-step "tests" cargo test --workspace --locked --no-fail-fast
-if [[ -d tests/outside ]]; then
-  step "tests of the crate outside" cargo test --manifest-path tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast
-else
-  report+=("skipped  tests of the crate outside (there is no tests/outside)")
-fi
+step "what reports tests" cargo build --workspace --bin report --locked
+report_tests="$PWD/target/debug/report"
+tests "tests" --workspace --tests --
+step "examples in the documentation of code" cargo test --workspace --doc --locked --no-fail-fast
+tests "tests of the crate outside" --manifest-path tests/outside/Cargo.toml --target-dir target --tests --
 # It says nothing of profiles, as a user's crate does not; with those of the crate outside it shares what is compiled.
-step "tests of the example crate" cargo test --manifest-path examples/dataset-operator/Cargo.toml --config tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast
+tests "tests of the example crate" --manifest-path examples/dataset-operator/Cargo.toml --config tests/outside/Cargo.toml --target-dir target --tests --
 
 if [[ $all -eq 1 ]]; then
   # They are marked as ignored, so that the default set stays short; those that are run by hand have other names.
-  step "live tests on PostgreSQL" cargo test --workspace --test live --locked --no-fail-fast -- --ignored ::postgres
-  step "tests of a group of MySQL servers" cargo test --workspace --locked --test evolution --test live -- --ignored --test-threads=1 group:: ::group
+  tests "live tests on PostgreSQL" --workspace --test live -- --ignored ::postgres
+  tests "tests of a group of MySQL servers" --workspace --test evolution --test live -- --ignored --test-threads=1 group:: ::group
   # `tests/tests/packages.rs` checks licences and sources. The rest of deny.toml is for those who have the tool.
   if cargo deny --version >/dev/null 2>&1; then
     step "dependencies" cargo deny --locked check licenses bans sources
