@@ -1,4 +1,5 @@
-//! Copies the sources of the mirror, without their tests, and applies the edits of `src/table.rs` to the copy.
+//! Copies the sources of the mirror, without their tests, and applies the edits of `src/table.rs` to the copy. One file of tests is kept: the copy is
+//! optimized, so it runs the histories.
 
 #[allow(dead_code, reason = "the tests use the rest of it")]
 #[path = "src/table.rs"]
@@ -12,6 +13,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use table::{Edit, MISTAKES};
 
+/// The tests of histories, and the module that has them.
+const HISTORIES: [&str; 2] = ["simulation/tests.rs", "simulation/mod.rs"];
+
+/// In the mirror, the test of all histories does not run.
+const IGNORED: &str = "#[ignore = \"ingester-mistakes runs it, optimized\"]\n";
+
 fn main() -> Result<()> {
     let sources = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../ingester-mirror/src");
     let copy = Path::new(&env::var("OUT_DIR")?).join("src");
@@ -22,6 +29,10 @@ fn main() -> Result<()> {
     read(&sources, &sources, &mut files)?;
     let mut problems = Vec::new();
     for (file, text) in &mut files {
+        if HISTORIES.iter().any(|kept| file == Path::new(kept)) {
+            *text = text.replace(IGNORED, "");
+            continue;
+        }
         *text = without_tests(text);
         if text.contains("#[test]") || text.contains("#[tokio::test") {
             let file = file.display();
@@ -68,7 +79,7 @@ fn is_of_tests(path: &Path) -> bool {
 fn read(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, String>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let path = entry?.path();
-        if is_of_tests(&path) {
+        if is_of_tests(&path) && !path.ends_with(HISTORIES[0]) {
             continue;
         }
         if path.is_dir() {

@@ -4,7 +4,7 @@
 //!
 //! A run is single-threaded, in virtual time, and determined by its seed, so a failing seed can be run again:
 //!
-//! - `cargo test -p ingester-mirror simulation` runs the seeds that CI runs;
+//! - `cargo test -p ingester-mistakes simulation` runs the seeds that CI runs;
 //! - `SIMULATION_SEEDS=1000..50000` before it runs these seeds instead;
 //! - `SIMULATION_SEED=7` prints the history of one seed.
 //!

@@ -1,7 +1,7 @@
 //! The mirror with mistakes that it once made and can make again: the simulation must find each.
 //!
 //! The build script copies the sources of `ingester-mirror` and edits the copy as `table.rs` says, so the sources themselves do not
-//! know of it. The copy is compiled for tests alone; it is linted where it comes from.
+//! know of it. The copy is compiled for tests alone, and optimized, so it also runs the histories without a mistake. It is linted where it comes from.
 
 #![cfg(all(test, not(clippy)))]
 #![allow(dead_code, unused_imports, reason = "what only the tests of the mirror use is left over in the copy")]
