@@ -12,7 +12,7 @@ use crate::mirror::differences;
 use crate::objects::{kinds, table};
 use crate::settings::Settings;
 use crate::world::{Own, Servers, World, run};
-use crate::{on_both_api_servers, on_servers};
+use crate::{on_both_api_servers, on_own_api_servers, on_servers};
 
 on_both_api_servers! { Own::NOTHING =>
     kills_lose_nothing_and_leave_nothing_behind
@@ -85,7 +85,7 @@ async fn kills_lose_nothing_and_leave_nothing_behind(world: &mut World) -> Resul
     world.audit_is_clean()
 }
 
-on_both_api_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores }
+on_own_api_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores }
 
 async fn only_copies_survive_kills_and_restores(world: &mut World) -> Result<()> {
     kill_beside_restores(world, 1, 8).await

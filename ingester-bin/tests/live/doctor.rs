@@ -18,7 +18,7 @@ use crate::world::World;
 
 // It has its own servers, because it changes their settings.
 on_servers! { Own::BOTH => each_broken_set_up_is_named_and_nothing_is_changed
-    [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES #[ignore = "in the set --all"]]
+    [mariadb MARIADB] [mysql MYSQL #[ignore = "before a release"]] [postgres POSTGRES #[ignore = "in the set --all"]]
 }
 
 on_servers! { Own::CLUSTER => a_modern_api_server_is_examined_as_far_as_it_tells [modern MODERN] }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::eventually::{eventually, within};
 use crate::objects::{model, version};
-use crate::on_both_api_servers;
+use crate::on_own_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { Own::CLUSTER =>
     an_only_copy_survives_a_restore_and_a_person_resolves_the_ghosts
     an_only_copy_survives_a_restore_with_a_bumped_revision
 }

@@ -1,6 +1,6 @@
 //! The live mirror end to end: the program with a real API server and a real database, as the service account of
-//! `deploy/`. Most functions run on one pair of servers in the default set, on another one in the set `--all` of `tests/run.sh`, and on a third before
-//! a release: `cargo test --workspace --test live -- --include-ignored`. What differs between releases of the API server (lists, watches, finalizers,
+//! `deploy/`. Most functions run on one pair of servers in the default set of `tests/run.sh`, some on another one in the set `--all`, and all on each
+//! pair before a release: `cargo test --workspace --test live -- --include-ignored`. What differs between releases of the API server (lists, watches, finalizers,
 //! restores) is tested on the classic one and on a modern one.
 //!
 //! | file | what it tests |

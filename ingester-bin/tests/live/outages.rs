@@ -12,7 +12,7 @@ use crate::eventually::eventually;
 use crate::objects::{Objects, model, version};
 use crate::settings::Settings;
 use crate::world::World;
-use crate::{on_both_api_servers, on_every_database, on_servers};
+use crate::{on_every_database, on_own_api_servers, on_servers};
 
 on_servers! { Own::DATABASE =>
     every_change_is_stored_after_the_database_was_stopped [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES]
@@ -27,7 +27,7 @@ on_servers! { Own::DATABASE =>
     every_change_is_stored_while_the_password_changes [mariadb MARIADB] [postgres POSTGRES]
 }
 
-on_both_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { Own::CLUSTER =>
     every_change_is_stored_after_the_api_server_was_killed
     every_change_is_stored_after_the_watch_expired
 }

@@ -11,14 +11,14 @@ use crate::database::On;
 use crate::eventually::eventually;
 use crate::objects::{OURS, model, object, project};
 use crate::world::World;
-use crate::{on_both_api_servers, on_every_database, on_servers};
+use crate::{on_every_database, on_own_api_servers, on_servers};
 use ingester_tests::Edition;
 
 on_every_database! { Own::CLUSTER =>
     an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
 }
 
-on_both_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { Own::CLUSTER =>
     a_rejected_object_can_still_be_deleted
     an_object_that_is_nested_too_deeply_stops_nothing_and_is_held_until_it_is_given_up
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::eventually::eventually;
 use crate::objects::{model, version};
-use crate::on_both_api_servers;
+use crate::on_own_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { Own::CLUSTER =>
     rows_follow_a_cluster_that_was_restored_while_the_ingester_ran
     rows_follow_a_cluster_that_was_restored_while_the_ingester_was_down
 }

@@ -13,11 +13,11 @@ use serde_json::{Map, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::objects::{model, uid};
-use crate::on_both_api_servers;
+use crate::on_own_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { Own::CLUSTER =>
     selectors_select_what_they_select_in_the_cluster
 }
 
