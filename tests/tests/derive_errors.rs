@@ -218,10 +218,11 @@ fn diagnostics(case: &Path) -> &'static [Diagnostic] {
 fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let workspace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("derive_errors");
-    write(
-        &workspace.join("Cargo.toml"),
-        "[workspace]\nresolver = \"3\"\nmembers = [\"misuse\", \"hygiene\", \"hygiene_2021\"]\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nopt-level = 1\n",
-    );
+    let manifest_of_all = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    // With another profile, cargo would compile every dependency once more.
+    let profile = &manifest_of_all[manifest_of_all.find("[profile.dev]").expect("the profile of tests")..];
+    let members = "[workspace]\nresolver = \"3\"\nmembers = [\"misuse\", \"hygiene\", \"hygiene_2021\"]\n\n";
+    write(&workspace.join("Cargo.toml"), &format!("{members}{profile}"));
     for (package, edition, folder) in [
         ("misuse", "2024", "derive_errors"),
         ("hygiene", "2024", "derive_hygiene"),
@@ -282,9 +283,10 @@ fn manifest(root: &Path, package: &str, edition: &str, folder: &str) -> String {
     for name in ["k8s-openapi", "kube", "schemars", "serde", "serde_json"] {
         let start = format!("{name} = ");
         let line = workspace.lines().find(|line| line.starts_with(&start)).expect("a dependency of the workspace");
-        // The workspace leaves kube's features to the crates that use it.
+        // The workspace leaves kube's features to the crates that use it, and the version of Kubernetes to programs.
         match name {
             "kube" => manifest.push_str(&line.replace(" }", ", features = [\"derive\"] }")),
+            "k8s-openapi" => manifest.push_str(&line.replace("features = [", "features = [\"latest\", ")),
             _ => manifest.push_str(line),
         }
         manifest.push('\n');
