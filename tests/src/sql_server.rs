@@ -29,7 +29,13 @@ impl Durability {
     /// The options of a server program; `mysqld` and `mariadbd` understand the same ones.
     fn options(self, protocol: Protocol) -> &'static [&'static str] {
         match (self, protocol) {
-            (Self::Fast, Protocol::Postgres) => &["--fsync=off", "--full_page_writes=off", "--shared_buffers=64MB"],
+            (Self::Fast, Protocol::Postgres) => &[
+                "--fsync=off",
+                "--full_page_writes=off",
+                "--shared_buffers=64MB",
+                // In the folder of its data: a server that was killed would leave the segments of its memory in /dev/shm.
+                "--dynamic_shared_memory_type=mmap",
+            ],
             (Self::Fast, Protocol::MySql) => &[
                 "--innodb-flush-log-at-trx-commit=2",
                 "--innodb-doublewrite=OFF",
