@@ -16,6 +16,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Everything is compiled once here, so what the compiler would write down for a next time is only in the way.
 export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 
+# A failed test says where it failed without it, and compiling takes less time.
+export CARGO_PROFILE_DEV_DEBUG="${CARGO_PROFILE_DEV_DEBUG:-0}"
+
 # Most tests wait for servers, not for a core.
 export RUST_TEST_THREADS="${RUST_TEST_THREADS:-5}"
 
