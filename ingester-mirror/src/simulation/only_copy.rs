@@ -117,12 +117,14 @@ impl World {
         (!told).then_some("a ghost is reported")
     }
 
-    /// An eviction that is not confirmed although its object is gone.
+    /// An eviction that is neither confirmed nor recorded as lost, although its object is gone.
     pub(super) fn unconfirmed(&self) -> Option<String> {
         let there = |uid: &str| self.server.things.values().any(|thing| thing.uid == uid);
         let unconfirmed = self.database.rows.values().find(|kept| {
             let leaving = kept.row.eviction == Eviction::Intended && kept.row.delete_time.is_none();
-            leaving && !there(&kept.row.uid)
+            // A database that took over may have an earlier state of the row, which says that the object leaves: that is not the last state.
+            let lost = self.database.recorded_as_lost.contains_key(&kept.row.uid);
+            leaving && !lost && !there(&kept.row.uid)
         });
         unconfirmed.map(|kept| format!("an eviction is confirmed once the object is gone: {}", kept.told()))
     }

@@ -35,7 +35,9 @@ pub(super) const KEPT: [u64; 11] = [
 ];
 
 /// The same, for seeds that have all troubles.
-pub(super) const KEPT_TODAY: [u64; 5] = [
+pub(super) const KEPT_TODAY: [u64; 6] = [
+    // A database took over that had an earlier state of an evicted row, which says that the object leaves. It is recorded as lost.
+    9359,
     // An ingester took an object that another one evicted by a rule for a deleted one. It was terminating, and the eviction was confirmed.
     10606,
     // All seemed to be at rest while the deletion of an undecodable object was still refused, and the watch was silent when it was accepted.
