@@ -124,6 +124,11 @@ impl Truth {
         life.now.is_none() && last.is_some_and(|(version, _)| life.leaving.contains(version))
     }
 
+    /// Returns true if the object was to be deleted in a later version than this one.
+    fn was_to_leave_since(&self, uid: &str, version: u64) -> bool {
+        self.lives.get(uid).is_some_and(|life| life.leaving.iter().any(|leaving| *leaving > version))
+    }
+
     /// Whether this was the object's state at some moment since `time`.
     fn was(&self, uid: &str, version: u64, time: Instant) -> bool {
         let Some(life) = self.lives.get(uid) else { return false };
@@ -228,7 +233,9 @@ fn before_filter_marks(world: &mut World, old: &KeptRow) {
     let stays = |thing: &Thing| thing.deletion.is_none() && !thing.deletes() && thing.flavour == Flavour::LeftOut;
     let is_there = world.server.things.values().any(|thing| *thing.uid == *old.row.uid && stays(thing));
     let of_other_filter = old.row.json().contains(Flavour::LeftOut.text());
-    if world.more.filters && is_there && of_other_filter && !world.filter_marks {
+    // A user may have asked for its deletion, and changed that while the row was written.
+    let withdrawn = world.truth.was_to_leave_since(&old.row.uid, old.row.res_version);
+    if world.more.filters && is_there && of_other_filter && !withdrawn && !world.filter_marks {
         world.violate(format!("a changed filter marks no row before it may: {}", old.told()));
     }
 }
