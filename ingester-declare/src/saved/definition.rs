@@ -1,41 +1,13 @@
 //! A file as a saved query, with all its mistakes.
 
-use super::parameter::{Bound, Parameter, ParameterType};
+use super::entries::Entries;
+use super::parameter::{Bound, LONGEST, Parameter, ParameterType, is_name};
 use super::question::{self, Purpose};
 use super::{SYNTAX, SavedQuery};
 use crate::text::{self, Faults, Located};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
-use ingester_sql::query::{AskKey, Spelling};
-
-/// The longest name: that of a DNS label.
-const LONGEST: usize = 63;
-
-/// The keys of a file that are not those of every question.
-const OWN: [&str; 7] = ["name", "description", "kind", "apiVersion", "parameters", "filter", "limit"];
-
-/// How many keys a file may have.
-const ALL: usize = OWN.len() + AskKey::COUNT;
-
-/// A file, key by key.
-pub(super) struct Entries<'t> {
-    pub(super) own: [Option<Located<'t>>; OWN.len()],
-    /// What it asks for by the keys of every question.
-    pub(super) asked: Vec<(&'static AskKey, Located<'t>)>,
-}
-
-impl<'t> Entries<'t> {
-    /// Reads the keys of a file. Unknown ones are faults.
-    pub(super) fn read(root: &Located<'t>, faults: &mut Faults) -> Option<Self> {
-        let mut names = OWN.into_iter().chain(AskKey::names(Spelling::Saved));
-        let names: [&str; ALL] = std::array::from_fn(|_| names.next().unwrap_or_default());
-        let mut fields = root.fields(names, faults)?.into_iter();
-        let own = std::array::from_fn(|_| fields.next().flatten());
-        let asked = AskKey::all().iter().zip(fields).filter_map(|(key, node)| Some((key, node?))).collect();
-        Some(Entries { own, asked })
-    }
-}
 
 /// Reads a file.
 pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
@@ -184,10 +156,4 @@ fn parameter(node: &Located<'_>, faults: &mut Faults) -> Option<Parameter> {
 fn is_label(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('-') && !name.ends_with('-')
-}
-
-/// Whether this can be the name of a parameter.
-pub(super) fn is_name(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    name.len() <= LONGEST && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(allowed)
 }

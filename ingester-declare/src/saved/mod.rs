@@ -3,6 +3,7 @@
 //! | file | what it has |
 //! |---|---|
 //! | `definition.rs` | a file as a saved query, with all its mistakes |
+//! | `entries.rs` | the keys of such a file |
 //! | `question.rs` | what a definition asks for, with values for its parameters |
 //! | `parameter.rs` | parameters, their types, and values for them |
 //!
@@ -10,6 +11,7 @@
 //! Must not: open files, make text of values (they go into the [`Query`] as values).
 
 mod definition;
+mod entries;
 mod parameter;
 mod question;
 #[cfg(test)]

@@ -7,6 +7,9 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{KeyError, TIMES, parse_time};
 use std::fmt;
 
+/// The longest name of a parameter or a query: that of a DNS label.
+pub(super) const LONGEST: usize = 63;
+
 /// What changes from one use to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
@@ -257,4 +260,10 @@ fn between_commas(text: &str) -> Option<Vec<Value>> {
 
 fn escaped(value: &Value) -> String {
     value.to_string().replace('\\', r"\\").replace(',', r"\,")
+}
+
+/// Whether this can be the name of a parameter.
+pub(super) fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    name.len() <= LONGEST && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(allowed)
 }

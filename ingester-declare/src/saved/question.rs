@@ -1,8 +1,8 @@
 //! What a definition asks for, with values for its parameters.
 
 use super::SYNTAX;
-use super::definition::{Entries, is_name};
-use super::parameter::{Bound, Parameter, meant};
+use super::entries::Entries;
+use super::parameter::{Bound, Parameter, is_name, meant};
 use crate::text::{Content, Faults, Located, Tree};
 use ingester_core::kind::Kind;
 use ingester_core::place::shortened;

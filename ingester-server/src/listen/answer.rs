@@ -1,7 +1,7 @@
 //! Answers one request within the limits.
 
-use super::connection::Shared;
 use super::connections::Open;
+use super::shared::Shared;
 use super::watched::Phase;
 use super::{Handler, Security, local};
 use crate::body::{Timed, Waits};

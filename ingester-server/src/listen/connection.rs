@@ -2,11 +2,11 @@
 
 use super::answer::{self, Answer};
 use super::connections::Open;
+use super::shared::Shared;
 use super::watched::Watched;
-use super::{Handler, Limits, Security};
-use crate::access::AccessLogs;
+use super::{Handler, Security};
 use crate::identity::Peer;
-use crate::metrics::{Metrics, Refused};
+use crate::metrics::Refused;
 use futures::future::BoxFuture;
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -20,23 +20,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::CancellationToken;
 
 /// How long, and how much, a client may go on sending after the last answer. If that is not read, the operating system discards the
 /// answer.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 4 << 20;
-
-/// State that all connections share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) limits: Limits,
-    pub(super) metrics: Metrics,
-    pub(super) logs: AccessLogs,
-    pub(super) security: Security,
-    /// No further request.
-    pub(super) stop: CancellationToken,
-}
 
 /// A connection that was accepted.
 pub(super) struct Connection<H> {

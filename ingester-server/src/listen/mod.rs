@@ -13,6 +13,7 @@
 //! | `connections.rs` | those that are open, and which of them gives way to a new one |
 //! | `connection.rs` | one connection: handshake, requests, end |
 //! | `answer.rs` | one request to its answer, within the limits |
+//! | `shared.rs` | the state that connections share |
 //! | `local.rs` | which requests a port without authentication takes |
 
 mod answer;
@@ -20,6 +21,7 @@ mod connection;
 mod connections;
 mod limits;
 mod local;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -32,9 +34,10 @@ use crate::access::{AccessLog, AccessLogs};
 use crate::identity::Peer;
 use crate::metrics::{Metrics, Refused};
 use axum::body::Body;
-use connection::{Connection, Shared};
+use connection::Connection;
 use connections::Connections;
 use http::{Request, Response};
+use shared::Shared;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! One restore, from the row to the new object.
 
 use super::cluster::{Cluster, Ownership, WRITES_STATUS};
-use super::ending::{finish, withdraw};
 use super::object::{ClusterObject, Restorable, StatusIs};
 use super::{Restored, Wanted, live, row_to_restore};
 use crate::read::{self, OwnedResource};
@@ -13,10 +12,13 @@ use ingester_sql::query::States;
 use ingester_store::guard::Eviction;
 use ingester_store::{Effect, OpenRestore, RestoreBegin, Store, StoredRow};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 /// If what precedes the creation takes longer, its time is recorded again.
 const PROMPT: Duration = Duration::from_secs(2);
+
+/// The pause between two looks at the new row.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The version of an object that is restored.
 pub(super) struct Source {
@@ -316,5 +318,44 @@ impl Task<'_> {
         }
         object.keep_owners(&keep);
         Ok(warnings)
+    }
+}
+
+/// Waits until the mirror has stored the new object, whose transaction also marks the old row. If another program stored it, marks the old row
+/// here.
+async fn finish(task: Task<'_>, there: &ClusterObject, restored: &mut Restored) -> Result<(), Status> {
+    let Task { store, kind, wanted, .. } = task;
+    if wanted.effect == Effect::Tried {
+        return Ok(());
+    }
+    let old = store.stored(kind.table(), &[&restored.from]).await.map_err(failed)?;
+    // The row of a former version may be purged.
+    if old.first().is_none_or(|old| old.delete_time.is_some()) {
+        return Ok(());
+    }
+    let end = Instant::now() + wanted.patience;
+    while store.versions(kind.table(), &[there.uid()]).await.map_err(failed)?.is_empty() {
+        if Instant::now() >= end {
+            restored.finished = false;
+            restored.warnings.push(format!(
+                "it is not in SQL yet: is `ingester run` running? The old row (uid {}) is marked as deleted when the new object is stored, and \
+                 cannot be changed until then",
+                restored.from
+            ));
+            return Ok(());
+        }
+        sleep(PAUSE).await;
+    }
+    if !store.end_restore(kind, &restored.from, there.nonce(kind)).await.map_err(failed)? {
+        // The cluster has the old object again.
+        restored.warnings.push("the old row is no longer evicted, and stays".to_owned());
+    }
+    Ok(())
+}
+
+/// Ends a restore whose object was certainly not created.
+async fn withdraw(store: &Store, kind: &Kind, uid: &str, restore: &OpenRestore) {
+    if let Err(error) = store.give_up_restore(kind, uid, restore).await {
+        tracing::warn!(kind = kind.name(), uid, %error, "A restore that was refused stays open: end it with `ingester restore --abandon`");
     }
 }

@@ -6,7 +6,7 @@
 //! | `object.rs` | the object that is created, out of the stored text |
 //! | `cluster.rs` | the API server |
 //! | `rights.rs` | as whom a server acts in the cluster for its callers |
-//! | `ending.rs` | how a restore ends, or is given up |
+//! | `abandonment.rs` | how an interrupted restore is given up |
 //!
 //! A former version of an object is restored in the same way, even if its row was purged; but a version of an evicted object goes back into its row.
 //!
@@ -26,8 +26,8 @@
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, answer, caller, former, identity, read, status, write.
 
+mod abandonment;
 mod cluster;
-mod ending;
 mod flow;
 mod object;
 pub mod rights;
@@ -37,8 +37,8 @@ use crate::status::{Reason, Resource, Status};
 use crate::write::find::{failed, find};
 use crate::write::version::to_version;
 use crate::write::{Answer, Options, Target, leaving};
+pub use abandonment::{Abandonment, give_up};
 use cluster::Cluster;
-pub use ending::{Abandonment, give_up};
 use flow::{Source, Task};
 use http::StatusCode;
 use ingester_core::Kind;

@@ -2,8 +2,8 @@
 
 use super::diff::{Retyping, SchemaChange, retyping};
 use super::in_place::{InPlace, in_place};
-use super::model::ColumnDef;
 use super::storage_class;
+use super::table::ColumnDef;
 use ingester_core::schema::SqlType;
 
 /// The cost of a change.

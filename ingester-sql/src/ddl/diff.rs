@@ -1,6 +1,7 @@
 //! The changes between two schemas.
 
-use super::model::{ColumnDef, KeyDef, Schema, TableDef};
+use super::schema::Schema;
+use super::table::{ColumnDef, KeyDef, TableDef};
 use super::view::ViewDef;
 use ingester_core::schema::{Ident, SqlType};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -122,6 +123,38 @@ pub fn narrows(from: SqlType, to: SqlType) -> bool {
 }
 
 impl SchemaChange {
+    /// The new name of the table within which it is; `None` for changes of whole tables and of views.
+    pub fn within(&self) -> Option<Ident> {
+        match self {
+            SchemaChange::CreateTable(_)
+            | SchemaChange::DropTable(_)
+            | SchemaChange::RenameTable { .. }
+            | SchemaChange::CreateView(_)
+            | SchemaChange::DropView(_) => None,
+            SchemaChange::AddColumn { table, .. }
+            | SchemaChange::DropColumn { table, .. }
+            | SchemaChange::RenameColumn { table, .. }
+            | SchemaChange::Retype { table, .. }
+            | SchemaChange::PrimaryKey { table, .. }
+            | SchemaChange::AddKey { table, .. }
+            | SchemaChange::DropKey { table, .. }
+            | SchemaChange::RenameKey { table, .. } => Some(*table),
+        }
+    }
+
+    /// Whether it makes or drops a view.
+    pub fn is_of_view(&self) -> bool {
+        self.view().is_some()
+    }
+
+    /// The view that it makes or drops.
+    pub fn view(&self) -> Option<&ViewDef> {
+        match self {
+            SchemaChange::CreateView(view) | SchemaChange::DropView(view) => Some(view),
+            _ => None,
+        }
+    }
+
     /// The change that reverts this one. If it adds a column or a table again, the contents are lost.
     pub fn inverse(&self) -> Self {
         match self.clone() {

@@ -2,8 +2,8 @@
 //! leaves the column as it is, and removes values that no longer fit.
 
 use super::diff::{Retyping, SchemaChange, retyping};
-use super::model::{ColumnDef, KeyDef};
 use super::storage_class;
+use super::table::{ColumnDef, KeyDef};
 use ingester_core::schema::{Ident, SqlType};
 
 /// What replaces a change, as such a column stays.

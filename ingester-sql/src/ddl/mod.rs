@@ -6,12 +6,14 @@
 
 mod cost;
 mod diff;
+mod effect;
 mod in_place;
-mod model;
 mod plan;
 mod redundant;
+mod schema;
 mod storage;
 mod summary;
+mod table;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -19,9 +21,10 @@ mod view;
 pub use cost::{Cost, ServerVersion, Servers};
 pub use diff::{SchemaChange, diff, narrows};
 pub(crate) use in_place::{InPlace, in_place};
-pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan, steps_of};
 pub use redundant::{RedundantKey, redundant_keys};
+pub use schema::Schema;
 pub(crate) use storage::storage_class;
 pub use summary::{ForeignType, losses, questions, staying_losses, summary};
+pub use table::{ColumnDef, KeyDef, TableDef};
 pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};

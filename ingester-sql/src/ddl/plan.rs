@@ -2,7 +2,8 @@
 //! before a step or after it.
 
 use super::diff::SchemaChange;
-use super::model::{ColumnDef, KeyDef, Schema, TableDef};
+use super::schema::Schema;
+use super::table::TableDef;
 use super::view::ViewDef;
 use ingester_core::schema::Ident;
 
@@ -90,74 +91,6 @@ impl Phase {
             Phase::CreateTables => "create tables",
             Phase::DropTables => "drop tables",
             Phase::CreateViews => "create views",
-        }
-    }
-}
-
-impl SchemaChange {
-    /// The new name of the table within which it is; `None` for changes of whole tables and of views.
-    pub fn within(&self) -> Option<Ident> {
-        match self {
-            SchemaChange::CreateTable(_)
-            | SchemaChange::DropTable(_)
-            | SchemaChange::RenameTable { .. }
-            | SchemaChange::CreateView(_)
-            | SchemaChange::DropView(_) => None,
-            SchemaChange::AddColumn { table, .. }
-            | SchemaChange::DropColumn { table, .. }
-            | SchemaChange::RenameColumn { table, .. }
-            | SchemaChange::Retype { table, .. }
-            | SchemaChange::PrimaryKey { table, .. }
-            | SchemaChange::AddKey { table, .. }
-            | SchemaChange::DropKey { table, .. }
-            | SchemaChange::RenameKey { table, .. } => Some(*table),
-        }
-    }
-
-    /// Whether it makes or drops a view.
-    pub fn is_of_view(&self) -> bool {
-        self.view().is_some()
-    }
-
-    /// The view that it makes or drops.
-    pub fn view(&self) -> Option<&ViewDef> {
-        match self {
-            SchemaChange::CreateView(view) | SchemaChange::DropView(view) => Some(view),
-            _ => None,
-        }
-    }
-
-    /// Applies it to `table`.
-    pub(super) fn apply(&self, table: &mut TableDef) {
-        match self {
-            SchemaChange::CreateTable(_)
-            | SchemaChange::DropTable(_)
-            | SchemaChange::CreateView(_)
-            | SchemaChange::DropView(_) => {}
-            SchemaChange::RenameTable { to, .. } => table.name = *to,
-            SchemaChange::AddColumn { column, .. } => table.columns.push(*column),
-            SchemaChange::DropColumn { column, .. } => table.columns.retain(|other| other.name != column.name),
-            SchemaChange::RenameColumn { column, to, .. } => {
-                let rename = |name: &mut Ident| {
-                    if *name == column.name {
-                        *name = *to;
-                    }
-                };
-                table.columns.iter_mut().map(|column| &mut column.name).for_each(rename);
-                table.primary_key.iter_mut().for_each(rename);
-                table.keys.iter_mut().flat_map(|key| &mut key.columns).for_each(rename);
-            }
-            SchemaChange::Retype { to, .. } => {
-                let column = table.columns.iter_mut().find(|column| column.name == to.name);
-                column.into_iter().for_each(|column| *column = ColumnDef { was: None, ..*to });
-            }
-            SchemaChange::PrimaryKey { to, .. } => table.primary_key.clone_from(to),
-            SchemaChange::AddKey { key, .. } => table.keys.push(key.clone()),
-            SchemaChange::DropKey { key, .. } => table.keys.retain(|other| other.name != key.name),
-            SchemaChange::RenameKey { key, to, .. } => {
-                let key = table.keys.iter_mut().find(|other| other.name == key.name);
-                key.into_iter().for_each(|key| *key = KeyDef { name: *to, columns: std::mem::take(&mut key.columns) });
-            }
         }
     }
 }

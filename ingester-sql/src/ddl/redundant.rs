@@ -1,6 +1,7 @@
 //! Keys that another key of their table makes redundant.
 
-use super::model::{KeyDef, Schema, TableDef};
+use super::schema::Schema;
+use super::table::{KeyDef, TableDef};
 use ingester_core::schema::{BASE_KEYS, Ident};
 use std::fmt;
 

@@ -3,7 +3,8 @@
 use super::cost::{Cost, Family, Servers};
 use super::diff::{SchemaChange, no_longer_staying};
 use super::in_place::{InPlace, in_place};
-use super::model::{ColumnDef, Schema, TableDef};
+use super::schema::Schema;
+use super::table::{ColumnDef, TableDef};
 use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, Stays, base};
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! A view as owned data: as [`ingester_core::view`] declares it, with its columns and tables by name.
 
-use super::model::TableDef;
+use super::table::TableDef;
 use ingester_core::schema::{Ident, SqlType, Table};
 use ingester_core::view::{Condition, Expression, Literal, View, ViewType, type_of};
 use serde::{Deserialize, Serialize};

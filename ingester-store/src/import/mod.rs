@@ -6,6 +6,7 @@
 //! May use: ingester-core, ingester-declare, driver, files, store, rows, moving.
 //! Must not: print (the program does that).
 
+mod found;
 mod inputs;
 mod namespace;
 mod read;
@@ -18,13 +19,13 @@ use crate::moving::{Due, due};
 use crate::rows::guard::{Verdict, verdict};
 use crate::rows::{Reject, Report, RowChange, latest_of_each};
 use crate::store::{Store, unless_stopped};
+use found::{Found, Loaded};
 use ingester_core::kind::Kind;
 use ingester_core::place::is_obeyed;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 use ingester_core::{RegistryError, check_registry};
-use read::{Found, Loaded};
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -410,7 +411,7 @@ async fn write(
     for rejected in rejected {
         if let Some((origin, mut reject)) = known.remove(&rejected.uid) {
             reject.reason = rejected.reason.clone();
-            problem(&Problem { origin, object: read::shown(&reject), reason: rejected.reason });
+            problem(&Problem { origin, object: found::shown(&reject), reason: rejected.reason });
             rejects.push(reject);
         }
     }

@@ -1,6 +1,6 @@
 //! The namespace that a caller names for objects without one, as `kubectl apply --namespace` does.
 
-use super::read::{Found, named};
+use super::found::{Found, named};
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, with_namespace};
 

@@ -1,5 +1,6 @@
 //! The reading thread: files to documents to objects to rows.
 
+use super::found::{Found, Loaded, named, shown};
 use super::{Input, ObjectStates, Origin, Progress, namespace, states};
 use crate::moving::refuse_only_copy;
 use crate::rows::Reject;
@@ -19,24 +20,6 @@ const CHUNK_BYTES: usize = 256 * 1024;
 
 /// The most objects that are sent to the writer at once.
 const CHUNK_OBJECTS: usize = 128;
-
-/// One document after reading.
-pub(super) struct Loaded {
-    pub(super) origin: Origin,
-    pub(super) found: Found,
-}
-
-/// What was found in a document; `place` is the kind's place in the registry.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "nearly all documents are rows, so the other variants may take as much room"
-)]
-pub(super) enum Found {
-    Row { place: usize, row: Row, reject: Reject },
-    LeftOut { place: usize },
-    Unreadable { reason: String },
-    Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
-}
 
 /// How objects are read.
 #[derive(Clone, Copy)]
@@ -265,17 +248,4 @@ fn unknown(kinds: &[Kind], api_version: &str, kind: &str) -> String {
         None => ";".to_owned(),
     };
     format!("{kind} of {api_version} is not a kind that this ingester mirrors{meant} `ingester kinds` lists them")
-}
-
-/// Kind, namespace and name in kubectl's form.
-pub(super) fn shown(reject: &Reject) -> String {
-    named(&reject.kind, &reject.namespace, &reject.name)
-}
-
-pub(super) fn named(kind: &str, namespace: &str, name: &str) -> String {
-    match (namespace, name) {
-        ("", name) => format!("{kind} {name}").trim().to_owned(),
-        (namespace, "") => format!("{kind} in namespace {namespace}").trim().to_owned(),
-        (namespace, name) => format!("{kind} {namespace}/{name}").trim().to_owned(),
-    }
 }

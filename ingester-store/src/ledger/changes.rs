@@ -4,24 +4,24 @@
 //! Every writer keeps what it has read for a short time. So the program that switches the log on waits until no writer goes by the old setting, and
 //! records then that the log lacks what was done meanwhile.
 
-use super::migrations::Migrating;
+use super::migrations::{Migrating, failed};
 use crate::driver::StoreError;
 use crate::store::{Logged, Store};
 use ingester_core::schema::{Ident, Table};
-use ingester_sql::dialect::statements::{ReadPosition, ReadTables, RecordResets, WriteSetting};
+use ingester_sql::dialect::statements::{ReadPosition, ReadSetting, ReadTables, RecordResets, WriteSetting};
 use ingester_sql::dialect::{CHANGES, POSITIONS, SETTINGS};
 use std::time::Duration;
 
 /// The setting. Without it, the log is on.
-pub(super) const LOG: &str = "changes";
+const LOG: &str = "changes";
 
 /// Its values. The value `begins` is written and not yet read.
-pub(super) const OFF: &str = "off";
+const OFF: &str = "off";
 const BEGINS: &str = "begins";
 const ON: &str = "on";
 
 /// Whether the tables of the log are among these.
-pub(super) fn are_of_log(tables: &[String]) -> bool {
+fn are_of_log(tables: &[String]) -> bool {
     [CHANGES, POSITIONS, SETTINGS].iter().all(|own| tables.iter().any(|table| table == own))
 }
 
@@ -120,5 +120,16 @@ impl Store {
                 write(ON).await
             }
         }
+    }
+}
+
+impl Migrating {
+    /// Whether writers record what they do.
+    async fn logs(&mut self) -> Result<bool, StoreError> {
+        let read = async {
+            let is_there = are_of_log(&self.fetch(&ReadTables).await?);
+            Ok(is_there && self.fetch(&ReadSetting { name: LOG }).await?.pop().is_none_or(|value| value != OFF))
+        };
+        read.await.map_err(|error| failed("looking for the log of changes", error))
     }
 }

@@ -1,15 +1,14 @@
 //! Running migrations on a separate connection, and the tables of the migrations that were run, which are as sqlx makes its own.
 
 use super::catalog::{Catalog, CatalogRows};
-use super::changes::{LOG, OFF, are_of_log};
 use super::view::RECORDS;
 use crate::driver::{Call, End, Migrations, Session, StoreError, read};
 use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{
-    AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadSetting, ReadSettings,
-    ReadTables, RecordInterrupted, RecordResets, SettleMigration,
+    AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadSettings, RecordInterrupted,
+    RecordResets, SettleMigration,
 };
 use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use serde::{Deserialize, Serialize};
@@ -197,15 +196,6 @@ impl Migrating {
         read.await.map_err(|error| failed("reading the catalog of the database", error))
     }
 
-    /// Whether writers record what they do.
-    pub(super) async fn logs(&mut self) -> Result<bool, StoreError> {
-        let read = async {
-            let is_there = are_of_log(&self.fetch(&ReadTables).await?);
-            Ok(is_there && self.fetch(&ReadSetting { name: LOG }).await?.pop().is_none_or(|value| value != OFF))
-        };
-        read.await.map_err(|error| failed("looking for the log of changes", error))
-    }
-
     /// Records that the logs of these tables begin anew, if they were ever read.
     pub(crate) async fn reset_logs(&mut self, resets: &[RecordResets]) -> Result<(), StoreError> {
         let recorded = self.try_reset_logs(resets).await;
@@ -219,7 +209,7 @@ impl Migrating {
         Ok(())
     }
 
-    async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
+    pub(super) async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
         let call = Call::of(query, self.dialect);
         read(query, &*self.session().fetch(call).await?)
     }
@@ -434,7 +424,7 @@ fn doing(migration: &Migration) -> String {
     format!("running migration {:04} ({})", migration.version, migration.description)
 }
 
-fn failed(doing: &str, error: sqlx::Error) -> StoreError {
+pub(super) fn failed(doing: &str, error: sqlx::Error) -> StoreError {
     StoreError::of(doing.to_owned(), error)
         .or_hint("mend what the database says; the next `ingester schema apply` continues here, and `ingester schema info` shows where")
 }

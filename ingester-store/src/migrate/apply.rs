@@ -6,7 +6,7 @@
 //! the lock file describes the effect of each.
 
 use super::drift::{self, Drift, is_key};
-use super::folder::GenerateError;
+use super::error::ApplyError;
 use super::keys;
 use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::progress::progress;
@@ -31,33 +31,6 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// Far longer than it takes from one migration to the next on SQLite.
 const BETWEEN: Duration = Duration::from_millis(500);
-
-/// Why migrations cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The files of the migrations cannot be read, or were edited.
-    #[error(transparent)]
-    Files(#[from] GenerateError),
-    /// The database has run a migration that this program does not have.
-    #[error(
-        "the database has run migration {0:04}, which this program does not have; it belongs to a later release: use that one"
-    )]
-    Later(i64),
-    /// The database has run a migration of this name with another text.
-    #[error(
-        "the database has run another migration {0} than the one released under that name; take the file that was run from version control again"
-    )]
-    Another(String),
-    /// A migration was released without files for the dialect, because it is older than the dialect.
-    #[error("migration {0} was released without files for {1}")]
-    Dialect(String, Dialect),
-    /// A migration that does not exist.
-    #[error("there is no migration {0}; the last one is {1}: `ingester schema info` lists them")]
-    Missing(u32, u32),
-}
 
 /// The progress of migrations, reported before each.
 #[derive(Clone, Debug, PartialEq, Eq)]

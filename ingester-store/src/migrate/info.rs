@@ -1,6 +1,6 @@
 //! What a database knows of each migration, and what a run would do, without doing it.
 
-use super::apply::ApplyError;
+use super::error::ApplyError;
 use super::progress::is_done;
 use super::released::Released;
 use crate::ledger::migrations::LedgerEntry;

@@ -7,6 +7,9 @@ use ingester_sql::ddl::{Schema, SchemaChange, TableDef, ViewDef};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The name of the lock file in its folder.
+pub(super) const LOCK_FILE: &str = "schema.lock.json";
+
 /// The contents of the lock file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]

@@ -1,14 +1,15 @@
 //! The migrations that a program has: from a folder, or built into it.
 
-use super::apply::ApplyError;
-use super::folder::{GenerateError, checksum};
+use super::error::{ApplyError, GenerateError};
 use super::lock_file::{LockFile, ReleasedMigration};
 use ingester_core::GeneratedSql;
 use ingester_core::kind::Kind;
 use ingester_sql::dialect::Dialect;
+use sha2::{Digest, Sha256};
 use sqlx::migrate::{Migration, MigrationType};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// The lock file with the texts of its migrations.
 #[derive(Clone, Debug, Default)]
@@ -102,6 +103,14 @@ pub(super) fn parts(text: &str) -> Vec<&str> {
 pub(super) fn path(dialect: Dialect, released: &ReleasedMigration, up: bool) -> String {
     let direction = if up { "up" } else { "down" };
     format!("{dialect}/migrations/{}.{direction}.sql", released.name())
+}
+
+/// The checksum of a file, as the lock file has it.
+pub(super) fn checksum(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Open restores: concurrent writes, interruptions, and giving them up.
 
 use super::{Fake, Fault, model, object, of_old, path, target};
-use crate::restore::ending::give_up_at;
+use crate::restore::abandonment::give_up_at;
 use crate::restore::{Abandonment, Wanted, restore};
 use crate::status::Reason;
 use crate::write::{self, Options};

@@ -1,26 +1,7 @@
-//! Writes statements as one text, with the values of the parameters in it.
+//! Writes statements with the values of their parameters in them.
 
-use super::session::begin;
-use crate::dialect::{Access, OneText, Param, Sql};
+use crate::dialect::{Param, Sql};
 use ingester_core::value::Value;
-
-pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
-    let bytes: usize =
-        statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
-    let mut text = String::with_capacity(bytes + 128);
-    let (before, after) = match form {
-        OneText::Sequence => ([begin(Access::Write), "; "].concat(), "COMMIT"),
-        OneText::Compound => (["BEGIN NOT ATOMIC ", begin(Access::Write), "; "].concat(), "COMMIT; END"),
-        OneText::Last => (String::new(), "COMMIT"),
-    };
-    text.push_str(&before);
-    for (sql, params) in statements {
-        write(&mut text, sql, params);
-        text.push_str("; ");
-    }
-    text.push_str(after);
-    Sql::new(text)
-}
 
 /// A statement with the values of its parameters in it, behind a comment with `mark`, which only this program has. So another
 /// connection finds it among the running statements.
@@ -31,7 +12,7 @@ pub fn marked(mark: &str, sql: &Sql, params: &[Param<'_>]) -> Sql {
     Sql::new(text)
 }
 
-fn write(text: &mut String, sql: &Sql, params: &[Param<'_>]) {
+pub(super) fn write(text: &mut String, sql: &Sql, params: &[Param<'_>]) {
     // No name contains a question mark, so each is a parameter.
     let mut pieces = sql.as_str().split('?');
     text.push_str(pieces.next().unwrap_or_default());
@@ -42,7 +23,7 @@ fn write(text: &mut String, sql: &Sql, params: &[Param<'_>]) {
 }
 
 /// About how many bytes a parameter takes as text.
-fn room(param: &Param<'_>) -> usize {
+pub(super) fn room(param: &Param<'_>) -> usize {
     match param {
         Param::Value(Value::Bytes(bytes)) => 2 * bytes.len() + 3,
         param => param.bytes() + 32,

@@ -5,6 +5,7 @@
 mod catalog;
 pub(super) mod ddl;
 mod inline;
+mod one_text;
 pub mod session;
 
 use super::Sql;
@@ -284,7 +285,7 @@ impl Rules for MySql {
     }
 
     fn in_one_text(&self) -> Option<InOneText> {
-        Some(inline::in_one_text)
+        Some(one_text::in_one_text)
     }
 
     fn server(&self) -> &'static str {

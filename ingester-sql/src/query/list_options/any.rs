@@ -1,6 +1,6 @@
 //! What a criterion compares with: a `google.protobuf.Any`, as JSON or as bytes.
 
-use super::{Element, ListOptionsError};
+use super::element::{Element, ListOptionsError};
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

@@ -1,20 +1,15 @@
-//! How a restore ends: the new object is stored and the old row marked, or it is given up.
+//! Gives up a restore that was interrupted.
 
 use super::cluster::Cluster;
 use super::flow::{Source, Task};
-use super::object::ClusterObject;
 use super::{Restored, Wanted};
 use crate::read;
 use crate::status::Status;
 use crate::write::find::failed;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
-use ingester_store::{Effect, OpenRestore, Store};
+use ingester_store::{Effect, Store};
 use std::time::Duration;
-use tokio::time::{Instant, sleep};
-
-/// The pause between two looks at the new row.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a request to create the object may be under way: longer than its sender waits, and longer than the API server works on it.
 const UNDER_WAY: Duration = Duration::from_secs(90);
@@ -31,45 +26,6 @@ pub enum Abandonment {
         /// The uid of the row.
         uid: Box<str>,
     },
-}
-
-/// Waits until the mirror has stored the new object, whose transaction also marks the old row. If another program stored it, marks the old row
-/// here.
-pub(super) async fn finish(task: Task<'_>, there: &ClusterObject, restored: &mut Restored) -> Result<(), Status> {
-    let Task { store, kind, wanted, .. } = task;
-    if wanted.effect == Effect::Tried {
-        return Ok(());
-    }
-    let old = store.stored(kind.table(), &[&restored.from]).await.map_err(failed)?;
-    // The row of a former version may be purged.
-    if old.first().is_none_or(|old| old.delete_time.is_some()) {
-        return Ok(());
-    }
-    let end = Instant::now() + wanted.patience;
-    while store.versions(kind.table(), &[there.uid()]).await.map_err(failed)?.is_empty() {
-        if Instant::now() >= end {
-            restored.finished = false;
-            restored.warnings.push(format!(
-                "it is not in SQL yet: is `ingester run` running? The old row (uid {}) is marked as deleted when the new object is stored, and \
-                 cannot be changed until then",
-                restored.from
-            ));
-            return Ok(());
-        }
-        sleep(PAUSE).await;
-    }
-    if !store.end_restore(kind, &restored.from, there.nonce(kind)).await.map_err(failed)? {
-        // The cluster has the old object again.
-        restored.warnings.push("the old row is no longer evicted, and stays".to_owned());
-    }
-    Ok(())
-}
-
-/// Ends a restore whose object was certainly not created.
-pub(super) async fn withdraw(store: &Store, kind: &Kind, uid: &str, restore: &OpenRestore) {
-    if let Err(error) = store.give_up_restore(kind, uid, restore).await {
-        tracing::warn!(kind = kind.name(), uid, %error, "A restore that was refused stays open: end it with `ingester restore --abandon`");
-    }
 }
 
 /// Gives up an interrupted restore. If its object is in the cluster after all, completes it.

@@ -1,21 +1,9 @@
-//! A schema as owned data: from code, from a lock file, or from a database's catalog.
+//! A table as owned data, with its columns and keys.
 
-use super::diff::SchemaChange;
-use super::view::ViewDef;
-use ingester_core::Registry;
 use ingester_core::schema::{
     BASE_COLUMNS, Column, History, Ident, Key, PRIMARY_OF_HISTORY, SqlType, Stays, Table, VALID_FROM, base,
 };
 use serde::{Deserialize, Serialize};
-
-/// Tables and views, in the order in which they are created.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Schema {
-    /// The tables.
-    pub tables: Vec<TableDef>,
-    /// The views over them.
-    pub views: Vec<ViewDef>,
-}
 
 /// One table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,50 +49,6 @@ pub struct KeyDef {
     pub name: Ident,
     /// Its columns in order.
     pub columns: Vec<Ident>,
-}
-
-impl Schema {
-    /// The tables of these kinds, and the views over them.
-    pub fn of<'a>(registry: impl Into<Registry<'a>>) -> Self {
-        let Registry { kinds, views } = registry.into();
-        Schema {
-            tables: kinds.iter().flat_map(|kind| TableDef::all(kind.table())).collect(),
-            views: views.iter().map(ViewDef::of).collect(),
-        }
-    }
-
-    /// The schema from which `changes` made this one, except for the order of what they dropped; `None` if they dropped something
-    /// of which a lock file of an earlier release has only the name.
-    pub fn before(&self, changes: &[SchemaChange]) -> Option<Self> {
-        let mut schema = self.clone();
-        for change in changes.iter().rev().map(SchemaChange::inverse) {
-            match change {
-                SchemaChange::CreateTable(table) if table.columns.is_empty() => return None,
-                SchemaChange::CreateView(view) if view.columns.is_empty() => return None,
-                SchemaChange::CreateTable(table) => schema.tables.push(table),
-                SchemaChange::CreateView(view) => schema.views.push(view),
-                SchemaChange::DropTable(table) => schema.tables.retain(|other| other.name != table.name),
-                SchemaChange::DropView(view) => schema.views.retain(|other| other.name != view.name),
-                SchemaChange::RenameTable { from, to } => {
-                    schema.tables.iter_mut().filter(|table| table.name == from).for_each(|table| table.name = to);
-                }
-                within => {
-                    let its = within.within();
-                    schema
-                        .tables
-                        .iter_mut()
-                        .filter(|table| Some(table.name) == its)
-                        .for_each(|table| within.apply(table));
-                }
-            }
-        }
-        Some(schema)
-    }
-
-    /// The table of this name.
-    pub(super) fn table(&self, name: Ident) -> Option<&TableDef> {
-        self.tables.iter().find(|table| table.name == name)
-    }
 }
 
 impl TableDef {

@@ -1,0 +1,23 @@
+//! Writes statements as one text, with the values of the parameters in it.
+
+use super::inline::{room, write};
+use super::session::begin;
+use crate::dialect::{Access, OneText, Param, Sql};
+
+pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
+    let bytes: usize =
+        statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
+    let mut text = String::with_capacity(bytes + 128);
+    let (before, after) = match form {
+        OneText::Sequence => ([begin(Access::Write), "; "].concat(), "COMMIT"),
+        OneText::Compound => (["BEGIN NOT ATOMIC ", begin(Access::Write), "; "].concat(), "COMMIT; END"),
+        OneText::Last => (String::new(), "COMMIT"),
+    };
+    text.push_str(&before);
+    for (sql, params) in statements {
+        write(&mut text, sql, params);
+        text.push_str("; ");
+    }
+    text.push_str(after);
+    Sql::new(text)
+}

@@ -1,0 +1,36 @@
+//! What was found in a document, on its way from the thread that reads to the task that writes.
+
+use super::Origin;
+use crate::rows::Reject;
+use ingester_core::row::Row;
+
+/// One document after reading.
+pub(super) struct Loaded {
+    pub(super) origin: Origin,
+    pub(super) found: Found,
+}
+
+/// What was found in a document; `place` is the kind's place in the registry.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly all documents are rows, so the other variants may take as much room"
+)]
+pub(super) enum Found {
+    Row { place: usize, row: Row, reject: Reject },
+    LeftOut { place: usize },
+    Unreadable { reason: String },
+    Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
+}
+
+/// Kind, namespace and name in kubectl's form.
+pub(super) fn shown(reject: &Reject) -> String {
+    named(&reject.kind, &reject.namespace, &reject.name)
+}
+
+pub(super) fn named(kind: &str, namespace: &str, name: &str) -> String {
+    match (namespace, name) {
+        ("", name) => format!("{kind} {name}").trim().to_owned(),
+        (namespace, "") => format!("{kind} in namespace {namespace}").trim().to_owned(),
+        (namespace, name) => format!("{kind} {namespace}/{name}").trim().to_owned(),
+    }
+}
