@@ -2,7 +2,7 @@
 # The test command: installs the servers that the tests need, checks format, lints and documentation, and runs every test.
 #
 #   bash tests/run.sh          the default set
-#   bash tests/run.sh --all    also what takes longer: the live tests on PostgreSQL; a group of MySQL servers; what cargo-deny and the oldest
+#   bash tests/run.sh --all    also what takes longer: live tests on PostgreSQL; a group of MySQL servers; what cargo-deny and the oldest
 #                              Rust say, where they are installed
 #
 # It continues after a failure, so that one run shows all of them. A few tests that failed beside the others run once more, alone: servers

@@ -130,7 +130,7 @@ fn the_page_on_releases_names_the_crates_in_an_order_that_works() -> Result<()> 
     Ok(())
 }
 
-/// Whether a licence expression can be met by licences of this list.
+/// Returns true if the licences of this list satisfy a licence expression.
 fn is_met(expression: &str, allowed: &[String]) -> bool {
     // An older form of OR.
     let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
