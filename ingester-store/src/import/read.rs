@@ -7,7 +7,6 @@ use crate::rows::Reject;
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;
 use ingester_core::object::{Identity, ManagedFields, Object};
-use ingester_core::row::Row;
 use ingester_declare::documents::{Document, documents};
 use std::io;
 use std::sync::Arc;
