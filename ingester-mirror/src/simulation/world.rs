@@ -149,6 +149,12 @@ impl Sim {
         let weather = if troubles.unaided { weather.without_resyncs() } else { weather };
         let weather = if troubles.more.dependents { weather.prompt() } else { weather };
         let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0 && !troubles.more.fills;
+        let waits = match (prompt, troubles.more.failovers) {
+            (false, _) => 120,
+            // A worker waits for the database that takes over, and an arrival waits for the worker.
+            (true, true) => 6,
+            (true, false) => 1,
+        };
         let mut dice = fastrand::Rng::with_seed(seed ^ 0x6469_6365);
         let world = World {
             more: troubles.more,
@@ -165,7 +171,7 @@ impl Sim {
             database: Database::new(troubles.more, &mut dice),
             filter_marks: false,
             truth: Truth::default(),
-            pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
+            pace: Pace::new(Duration::from_secs(waits)),
             snapshots: Snapshots::default(),
             switches: Switches::default(),
             judged: Judged::default(),
