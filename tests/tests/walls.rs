@@ -88,7 +88,9 @@ fn files_of_a_room_have_no_circle() -> Result<()> {
             let room = entry.file_name().to_string_lossy().into_owned();
             if entry.file_type()?.is_dir() && (package, room.as_str()) != OF_TESTS {
                 rooms += 1;
-                circles.extend(circle_of_files(&source, &room)?.map(|circle| format!("{package}: files of `{room}`: {circle}")));
+                circles.extend(
+                    circle_of_files(&source, &room)?.map(|circle| format!("{package}: files of `{room}`: {circle}")),
+                );
             }
         }
     }
