@@ -16,8 +16,7 @@ pub use inputs::{Input, expand, is_of_objects};
 
 use crate::driver::StoreError;
 use crate::moving::{Due, due};
-use crate::rows::guard::{Verdict, verdict};
-use crate::rows::{Reject, Report, RowChange, latest_of_each};
+use crate::rows::{Reject, Report, RowChange, WritePlan, latest_of_each};
 use crate::store::{Store, unless_stopped};
 use found::{Found, Loaded};
 use ingester_core::kind::Kind;
@@ -443,7 +442,7 @@ impl Destination<'_> {
     }
 }
 
-/// What writing these would come to, as far as the guard decides it, or the rule of rows with states.
+/// Returns what writing these would come to, as far as the guard decides it, or the rule of rows with states.
 async fn compared(
     store: &Store,
     table: &'static Table,
@@ -453,25 +452,22 @@ async fn compared(
     let uids: Vec<&str> = changes.iter().map(RowChange::uid).collect();
     let stored = store.versions(table, &uids).await?;
     let same = store.same(table, changes, &stored).await?;
-    let mut report = Report::default();
-    for change in changes {
+    let stored = |change: &RowChange| stored.get(change.uid()).copied();
+    let (unchanged, others): (Vec<&RowChange>, Vec<&RowChange>) =
+        changes.iter().partition(|change| same.contains(change.uid()));
+    let mut report = Report { unchanged: unchanged.len(), ..Report::default() };
+    if !states {
+        let mut plan = WritePlan::default();
+        others.into_iter().for_each(|change| plan.add(change, stored(change)));
+        report.add(plan.report());
+        return Ok(report);
+    }
+    for change in others {
         let RowChange::Row(row) = change else { continue };
-        if same.contains(&*row.uid) {
-            report.unchanged += 1;
-            continue;
-        }
-        if states {
-            match due(stored.get(&row.uid).copied(), row.version()) {
-                Due::Write | Due::Replace(_) => report.written += 1,
-                Due::Nothing => report.unchanged += 1,
-                Due::Keep => report.stale.push(row.uid.clone()),
-            }
-            continue;
-        }
-        match stored.get(&row.uid).map(|old| verdict(*old, row.version())) {
-            None | Some(Verdict::Write | Verdict::Mark | Verdict::Confirm) => report.written += 1,
-            Some(Verdict::Unchanged) => report.unchanged += 1,
-            Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+        match due(stored(change), row.version()) {
+            Due::Write | Due::Replace(_) => report.written += 1,
+            Due::Nothing => report.unchanged += 1,
+            Due::Keep => report.stale.push(row.uid.clone()),
         }
     }
     Ok(report)

@@ -2,9 +2,9 @@
 //!
 //! Must not: decode an object; the caller brings the decoder.
 
-use super::batch::Batch;
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
 use super::history::mark_deleted;
+use super::locked::LockedRows;
 use super::rejects::{self, Reject};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
@@ -467,12 +467,11 @@ async fn write(
     }
     let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
     if !changes.pairs.is_empty() {
-        let batch =
-            Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false, times: Vec::new() };
+        let locked = LockedRows { table, now, max_packet, no_leftovers: false };
         for companion in table.companions() {
             let rows: Vec<&Row> =
                 changes.pairs.iter().filter(|(changed, _)| changed.companion(companion)).map(|(_, row)| row).collect();
-            batch.write_companions(tx, companion, &[], &rows, Some(&mut filled)).await?;
+            locked.write_companion(tx, companion, &[], &rows, Some(&mut filled)).await?;
         }
     }
     let gone_rows = changes.gone.len();

@@ -3,11 +3,11 @@
 //!
 //! Main rows are locked first, as by every writer. So what is decided about a row is decided about the row that is then written.
 
-use super::batch::Batch;
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
 use super::history::mark_deleted;
-use super::log::what;
+use super::locked::LockedRows;
+use super::plan::{WritePlan, what};
 use super::read::{StoredRow, read_rows};
 use super::restores::{OpenRestore, open_restores};
 use crate::driver::{StoreError, Transaction};
@@ -235,32 +235,18 @@ impl Store {
         .await
     }
 
-    /// Overwrites a row, which the transaction has locked, with those of its companion tables.
+    /// Overwrites a row that the transaction has locked, with its companions.
     async fn overwrite_one(
         &self,
         tx: &mut Transaction,
         table: &'static Table,
         row: &Row,
-        what: What,
+        becomes: What,
     ) -> Result<(), sqlx::Error> {
-        let batch = self.batch(table);
-        batch.overwrite(tx, &[row], &[(row, what)]).await?;
-        for companion in table.companions() {
-            batch.write_companions(tx, companion, &[], &[row], None).await?;
-        }
-        Ok(())
-    }
-
-    fn batch(&self, table: &'static Table) -> Batch<'_> {
-        Batch {
-            table,
-            changes: &[],
-            now: self.now(),
-            max_packet: self.max_packet,
-            clear_rejects: false,
-            trusting: false,
-            times: Vec::new(),
-        }
+        let locked = LockedRows { table, now: self.now(), max_packet: self.max_packet, no_leftovers: false };
+        let plan = WritePlan::of_overwrite(row, becomes);
+        locked.write_main(tx, &plan).await?;
+        locked.write_companions(tx, &plan).await
     }
 }
 

@@ -9,89 +9,65 @@ use super::batch::Batch;
 use super::change::RowChange;
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
-use super::log::{Log, steps};
+use super::log::Log;
+use super::plan::{WritePlan, expected_version};
 use crate::driver::Transaction;
-use ingester_core::row::{Expected, Row};
-use ingester_sql::dialect::statements::{Gone, OverwriteExpected, TombstoneOlder};
+use ingester_core::row::Row;
+use ingester_sql::dialect::statements::{OverwriteExpected, TombstoneOlder};
 use std::collections::HashSet;
 
-/// What the database has judged and written.
-#[derive(Default)]
-pub(super) struct Judged<'a> {
-    /// The uids.
-    pub(super) written: HashSet<&'a str>,
-    /// Of them, those with other rows in the companion tables.
-    pub(super) relabelled: Vec<&'a Row>,
-}
-
 impl<'a> Batch<'a> {
-    /// Writes a batch of changes that are all of one sort. With several sorts, there would be several statements, and more deadlocks.
+    /// Writes the main rows of a batch of changes that are all of one sort. With several sorts, there would be several statements, and more
+    /// deadlocks. Returns the part of the plan that is written.
     pub(super) async fn write_judged(
         &self,
         tx: &mut Transaction,
         log: &mut Log<'a>,
-    ) -> Result<Judged<'a>, sqlx::Error> {
-        let mut judged = Judged::default();
+    ) -> Result<WritePlan<'a>, sqlx::Error> {
         // Of a kind with a history, the versions that end are kept before.
-        if !tx.dialect().judges() || self.table.history.is_some() {
-            return Ok(judged);
+        let can_judge = tx.dialect().judges() && self.table.history.is_none();
+        let plan = can_judge.then(|| self.plan_to_judge()).flatten();
+        let Some(mut plan) = plan else { return Ok(WritePlan::default()) };
+        let mut written: HashSet<String> = HashSet::new();
+        for gone in chunks(&plan.mark, MOST_ROWS, tx.dialect()) {
+            let tombstones = TombstoneOlder { table: self.table, gone, update_time: self.now };
+            let mut marked = tx.fetch(&tombstones).await?;
+            marked.sort_unstable_by(|a, b| a.uid.cmp(&b.uid));
+            written.extend(marked.iter().map(|marked| marked.uid.to_string()));
+            log.marked(marked);
         }
-        let changes = self.changes.iter();
-        if let Some(gone) = changes.clone().map(as_gone).collect::<Option<Vec<_>>>() {
-            for gone in chunks(&gone, MOST_ROWS, tx.dialect()) {
-                let tombstones = TombstoneOlder { table: self.table, gone, update_time: self.now };
-                let mut marked = tx.fetch(&tombstones).await?;
-                marked.sort_unstable_by(|a, b| a.uid.cmp(&b.uid));
-                let written: HashSet<&str> = marked.iter().map(|marked| &*marked.uid).collect();
-                judged.written.extend(gone.iter().map(|gone| gone.uid).filter(|uid| written.contains(uid)));
-                log.marked(marked);
-            }
-        } else if self.trusting
-            && let Some(rows) = changes.map(as_expected).collect::<Option<Vec<_>>>()
-        {
-            let of_rows: Vec<&Row> = rows.iter().map(|(row, ..)| *row).collect();
-            let mut rows = rows.into_iter();
-            for packet in self.main_packets(&of_rows, tx.dialect())? {
-                let rows: Vec<(&'a Row, u64, bool)> = rows.by_ref().take(packet.len()).collect();
-                let expected: Vec<(&Row, u64)> = rows.iter().map(|(row, version, _)| (*row, *version)).collect();
-                let overwrite = OverwriteExpected { table: self.table, rows: &expected, update_time: self.now };
-                let written: HashSet<String> = tx.fetch(&overwrite).await?.into_iter().collect();
-                for (row, res_version, is_alike) in rows.into_iter().filter(|(row, ..)| written.contains(&*row.uid)) {
-                    judged.written.insert(&row.uid);
-                    judged.relabelled.extend((!is_alike).then_some(row));
-                    // By the statement's condition.
-                    let (ingest_version, eviction) = (row.ingest_version, Eviction::None);
-                    let stored = Version { res_version, ingest_version, deleted: false, eviction };
-                    for step in steps(row, stored) {
-                        log.row(row, step);
-                    }
-                }
-            }
+        let rows: Vec<&Row> = plan.overwrite.iter().map(|overwrite| overwrite.row).collect();
+        for rows in self.main_packets(&rows, tx.dialect())? {
+            let expected: Vec<(&Row, u64)> =
+                rows.iter().filter_map(|row| Some((*row, expected_version(row)?.res_version))).collect();
+            let overwrite = OverwriteExpected { table: self.table, rows: &expected, update_time: self.now };
+            written.extend(tx.fetch(&overwrite).await?);
         }
-        Ok(judged)
+        plan.retain(|uid| written.contains(uid));
+        log.overwritten(&plan);
+        Ok(plan)
+    }
+
+    /// Plans the changes, as if the rows were stored that the conditions of the statements require. Returns `None` if they have no such
+    /// condition, or are of several sorts.
+    fn plan_to_judge(&self) -> Option<WritePlan<'a>> {
+        let mut plan = WritePlan::default();
+        for change in self.changes {
+            plan.add(change, Some(required(change, self.trusting)?));
+        }
+        let changes = self.changes.len();
+        (plan.overwrite.len() == changes || plan.mark.len() == changes).then_some(plan)
     }
 }
 
-/// The object of a tombstone.
-fn as_gone(change: &RowChange) -> Option<Gone<'_>> {
+/// Returns the version of the stored row that the condition of a statement requires for a change.
+fn required(change: &RowChange, trusting: bool) -> Option<Version> {
     match change {
-        RowChange::Tombstone { uid, res_version, delete_time } => {
-            Some(Gone { uid, res_version: *res_version, delete_time: *delete_time })
+        RowChange::Row(row) => expected_version(row).filter(|stored| trusting && row.res_version > stored.res_version),
+        // Any earlier live row.
+        RowChange::Tombstone { .. } => {
+            Some(Version { res_version: 0, ingest_version: 0, deleted: false, eviction: Eviction::None })
         }
-        RowChange::Row(_) | RowChange::Replacement { .. } => None,
-    }
-}
-
-/// A row that is of a later version than its writer expects to be stored, that version, and whether labels, annotations and many values stay
-/// the same.
-fn as_expected(change: &RowChange) -> Option<(&Row, u64, bool)> {
-    match change {
-        RowChange::Row(row) => match row.expected? {
-            Expected::Stored { res_version, companions } if res_version > 0 && row.res_version > res_version => {
-                Some((row, res_version, companions == row.companions_hash()))
-            }
-            Expected::Stored { .. } | Expected::Absent => None,
-        },
-        RowChange::Replacement { .. } | RowChange::Tombstone { .. } => None,
+        RowChange::Replacement { .. } => None,
     }
 }

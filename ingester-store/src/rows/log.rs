@@ -6,6 +6,7 @@
 //! committed with the rows, so a reader that was before it meets it and reads the rows anew, and one that is behind it has read them.
 
 use super::chunks::{MOST_ROWS, chunks, packets, room};
+use super::plan::{WritePlan, what};
 use crate::driver::Transaction;
 use crate::store::Store;
 use ingester_core::row::{Eviction, Row, Version};
@@ -46,10 +47,20 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// A row is inserted.
-    pub(super) fn inserted(&mut self, row: &'a Row) {
-        self.inserted += 1;
-        self.row(row, what(row, None));
+    /// A plan is run.
+    pub(super) fn add(&mut self, plan: &WritePlan<'a>) {
+        self.inserted += plan.insert.len();
+        plan.insert.iter().for_each(|row| self.row(row, what(row, None)));
+        self.overwritten(plan);
+        self.stored(What::Deleted, plan.mark.iter().map(|gone| gone.uid));
+        self.stored(What::Evicted, plan.confirm.iter().copied());
+    }
+
+    /// The rows that a plan overwrites are written.
+    pub(super) fn overwritten(&mut self, plan: &WritePlan<'a>) {
+        for overwrite in &plan.overwrite {
+            overwrite.entries.into_iter().flatten().for_each(|what| self.row(overwrite.row, what));
+        }
     }
 
     /// A row is written that the writer knows.
@@ -124,40 +135,6 @@ pub(super) fn recorded(row: &Row, what: What) -> Recorded<'_> {
     };
     let (namespace, name) = (text(base::NAMESPACE), text(base::NAME));
     Recorded { uid: &row.uid, namespace, name, res_version: row.res_version, what }
-}
-
-/// What becomes of an object by a row that takes the place of the stored one, or of none.
-pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
-    match (row.delete_time, row.eviction(), stored) {
-        (Some(_), _, _) => What::Deleted,
-        (None, Eviction::Confirmed, _) => What::Evicted,
-        (None, Eviction::Intended, _) => What::Evicting,
-        (None, Eviction::None | Eviction::Unrecorded, None) => What::Inserted,
-        (None, Eviction::None | Eviction::Unrecorded, Some(stored)) if stored.deleted || stored.evicted() => {
-            What::Revived
-        }
-        (None, Eviction::None | Eviction::Unrecorded, Some(_)) => What::Updated,
-    }
-}
-
-/// The entries of a row that takes the place of the stored one. That of an eviction does not tell what was before it. So it has one before it if
-/// the row was deleted, or if the object is evicted at once, as by an import: watchers of those that were there learn that it has left them.
-pub(super) fn steps(row: &Row, stored: Version) -> impl Iterator<Item = What> {
-    let last = what(row, Some(stored));
-    let first = match last {
-        What::Evicting | What::Evicted if stored.deleted => Some(What::Revived),
-        What::Evicted if !stored.evicted() => Some(What::Evicting),
-        _ => None,
-    };
-    first.into_iter().chain([last])
-}
-
-/// Whether a row says something else of its object than the stored one: not if another definition of the kind made it from the same
-/// version. Hand-written files have no versions.
-pub(super) fn is_news(row: &Row, stored: Version) -> bool {
-    let new = row.version();
-    let same = Version { ingest_version: stored.ingest_version, ..new } == stored;
-    !same || new.res_version == 0
 }
 
 impl Store {

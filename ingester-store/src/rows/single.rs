@@ -3,10 +3,10 @@
 //! It relies on what the writer expects to be stored. If that is wrong, nothing is written, and the object is then written as a
 //! batch of one.
 
-use super::batch::{Batch, has_its_companions};
+use super::batch::Batch;
 use super::change::{Report, RowChange};
-use super::guard::{Eviction, Verdict, Version, verdict};
-use super::log::{is_news, recorded, steps, what};
+use super::log::recorded;
+use super::plan::{RowOverwrite, StoredCompanions, WritePlan, expected_version, what};
 use crate::driver::{ErrorClass, class_of};
 use crate::store::Store;
 use ingester_core::row::{Expected, Row};
@@ -31,36 +31,48 @@ enum OneTrip<'a> {
 impl Batch<'_> {
     /// What one round trip can write of the batch, and record where the database has a log.
     fn one_trip(&self, dialect: Dialect, logs: bool) -> Option<OneTrip<'_>> {
-        let [RowChange::Row(row)] = self.changes else { return None };
-        match row.expected? {
+        let [change @ RowChange::Row(row)] = self.changes else { return None };
+        let stored = match row.expected? {
+            Expected::Absent => None,
+            Expected::Stored { .. } => Some(expected_version(row)?),
+        };
+        let mut plan = WritePlan::default();
+        plan.add(change, stored);
+        match (&plan.insert[..], &plan.overwrite[..]) {
             // The row that the object was restored from may have to be marked, too.
-            Expected::Absent if row.origin.is_some() || !self.fits_a_text(row) => None,
-            Expected::Absent => Some(OneTrip::Insert(row)),
-            Expected::Stored { res_version, .. } => {
-                // The statement's condition sees to it that the stored row is of no later definition.
-                let ingest_version = row.ingest_version;
-                let stored = Version { res_version, ingest_version, deleted: false, eviction: Eviction::None };
-                let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
-                // Deleting a reject as well takes a transaction, and so do several entries of the log.
-                if !write || logs && steps(row, stored).count() > 1 || self.clear_rejects || row.bytes() > self.room() {
-                    return None;
-                }
-                let what = what(row, Some(stored));
-                let record = (logs && is_news(row, stored)).then(|| recorded(row, what));
-                let former = self.table.history.map(|history| history.table);
-                let is_alone = record.is_none() || dialect.records_in_one_statement();
-                let is_text = (former.is_some() || !is_alone) && !dialect.is_embedded();
-                if is_text && !self.fits_a_text(row) {
-                    return None;
-                }
-                let (table, expected, update_time) = (self.table, res_version, self.now);
-                let update = Update { table, row, expected, update_time, former, record };
-                Some(OneTrip::Update(update, what))
-            }
+            ([row], []) if row.origin.is_none() && self.fits_a_text(row) => Some(OneTrip::Insert(row)),
+            ([], [overwrite]) => self.one_update(*overwrite, stored?.res_version, dialect, logs),
+            _ => None,
         }
     }
 
-    /// Whether it is worth it, and possible, to write a row's values into a text.
+    /// Returns what overwrites the expected row in one round trip.
+    fn one_update<'r>(
+        &self,
+        overwrite: RowOverwrite<'r>,
+        expected: u64,
+        dialect: Dialect,
+        logs: bool,
+    ) -> Option<OneTrip<'r>> {
+        let RowOverwrite { row, companions, entries: [before, becomes] } = overwrite;
+        let becomes = becomes?;
+        // Deleting a reject as well takes a transaction, and so do several entries of the log.
+        let is_one = companions == StoredCompanions::Same && !(logs && before.is_some()) && !self.clear_rejects;
+        if !is_one || row.bytes() > self.room() {
+            return None;
+        }
+        let record = logs.then(|| recorded(row, becomes));
+        let former = self.table.history.map(|history| history.table);
+        let is_alone = record.is_none() || dialect.records_in_one_statement();
+        let is_text = (former.is_some() || !is_alone) && !dialect.is_embedded();
+        if is_text && !self.fits_a_text(row) {
+            return None;
+        }
+        let update = Update { table: self.table, row, expected, update_time: self.now, former, record };
+        Some(OneTrip::Update(update, becomes))
+    }
+
+    /// Returns true if it is possible, and worth it, to write a row's values into a text.
     fn fits_a_text(&self, row: &Row) -> bool {
         // The text of a byte string is twice as long as the string.
         row.total_bytes() <= LARGEST && 4 * LARGEST <= self.max_packet

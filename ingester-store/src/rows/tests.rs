@@ -2,10 +2,13 @@
 
 use super::change::{RowChange, latest_of_each};
 use super::companions::{CompanionChanges, alike_but_for_labels};
+use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone};
+use super::plan::{StoredCompanions, WritePlan, expected_version};
 use crate::driver::{ErrorClass, StoreError};
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::What;
 use std::collections::HashSet;
 
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
@@ -104,4 +107,112 @@ fn errors_that_a_retry_cannot_fix_are_not_transient() {
     assert_eq!(error.class(), ErrorClass::Operator);
     let reset = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
     assert_eq!(StoreError::of("writing".into(), reset.into()).class(), ErrorClass::Transient);
+}
+
+const EVICTIONS: [Eviction; 4] = [Eviction::None, Eviction::Intended, Eviction::Confirmed, Eviction::Unrecorded];
+
+/// Every state of a row, in versions before, at and after 5, by two definitions.
+fn versions() -> impl Iterator<Item = Version> {
+    let of = |(res_version, ingest_version)| {
+        let state =
+            move |eviction| [false, true].map(|deleted| Version { res_version, ingest_version, deleted, eviction });
+        EVICTIONS.into_iter().flat_map(state)
+    };
+    [4, 5, 6].into_iter().flat_map(|version| [(version, 1), (version, 2)]).flat_map(of)
+}
+
+/// A row in this state. No writer writes an eviction of which nothing is recorded.
+fn row_of(version: Version) -> Option<Row> {
+    let Version { res_version, ingest_version, deleted, eviction } = version;
+    (eviction != Eviction::Unrecorded).then(|| Row {
+        ingest_version,
+        delete_time: deleted.then_some(Micros(1)),
+        evict_time: (eviction != Eviction::None).then_some(Micros(1)),
+        evict_confirmed: eviction == Eviction::Confirmed,
+        ..row("a", res_version, &[])
+    })
+}
+
+fn plan(change: &RowChange, stored: Option<Version>) -> WritePlan<'_> {
+    let mut plan = WritePlan::default();
+    plan.add(change, stored);
+    plan
+}
+
+#[test]
+fn a_plan_does_with_each_change_what_the_guard_says() {
+    for (stored, new) in versions().flat_map(|stored| versions().filter_map(row_of).map(move |new| (stored, new))) {
+        let says = verdict(stored, new.version());
+        let change = RowChange::Row(new);
+        let plan = plan(&change, Some(stored));
+        let does = [plan.overwrite.len(), plan.unchanged, plan.stale.len(), plan.mark.len(), plan.confirm.len()];
+        let verdicts = [Verdict::Write, Verdict::Unchanged, Verdict::Stale, Verdict::Mark, Verdict::Confirm];
+        assert_eq!(does, verdicts.map(|verdict| usize::from(verdict == says)), "{stored:?} {change:?}");
+        assert_eq!(plan.insert.len(), 0);
+        assert_eq!(plan.report().written, plan.uids().count());
+    }
+    let change = RowChange::Row(row("a", 5, &[]));
+    let plan = plan(&change, None);
+    assert_eq!((plan.insert.len(), plan.report().written), (1, 1));
+}
+
+#[test]
+fn the_log_has_what_becomes_of_an_object_and_what_was_before_its_eviction() {
+    let version = |res_version, deleted, eviction| Version { res_version, ingest_version: 2, deleted, eviction };
+    let stored = |deleted, eviction| version(5, deleted, eviction);
+    let live = stored(false, Eviction::None);
+    let gone = stored(true, Eviction::None);
+    let leaving = stored(false, Eviction::Intended);
+    let later = |deleted, eviction| version(6, deleted, eviction);
+    #[rustfmt::skip]
+    let cases = [
+        (live, later(false, Eviction::None), [None, Some(What::Updated)]),
+        (live, later(true, Eviction::None), [None, Some(What::Deleted)]),
+        (live, later(false, Eviction::Intended), [None, Some(What::Evicting)]),
+        (live, later(false, Eviction::Confirmed), [Some(What::Evicting), Some(What::Evicted)]),
+        (gone, later(false, Eviction::None), [None, Some(What::Revived)]),
+        (gone, later(false, Eviction::Intended), [Some(What::Revived), Some(What::Evicting)]),
+        (gone, later(false, Eviction::Confirmed), [Some(What::Revived), Some(What::Evicted)]),
+        (leaving, later(false, Eviction::None), [None, Some(What::Revived)]),
+        (leaving, later(false, Eviction::Confirmed), [None, Some(What::Evicted)]),
+        // Another definition of the kind made the row from the same version.
+        (Version { ingest_version: 1, ..live }, live, [None, None]),
+    ];
+    for (stored, new, entries) in cases {
+        let change = RowChange::Row(row_of(new).unwrap());
+        let plan = plan(&change, Some(stored));
+        let [overwrite] = &plan.overwrite[..] else { panic!("{stored:?} {new:?}: {plan:?}") };
+        assert_eq!(overwrite.entries, entries, "{stored:?} {new:?}");
+        // If the cluster was restored, the row says something else of the same version, too.
+        let change = RowChange::Replacement { row: row_of(new).unwrap(), seen: stored };
+        let plan = self::plan(&change, Some(stored));
+        assert!(plan.overwrite[0].becomes().is_some(), "{stored:?} {new:?}");
+    }
+}
+
+#[test]
+fn what_a_statement_requires_leads_to_the_same_plan_as_the_row_that_meets_it() {
+    let old = Row { ingest_version: 2, ..row("a", 5, &[("x", "1")]) };
+    let expected = Some(Expected::Stored { res_version: 5, companions: old.companions_hash() });
+    let new = |labels: &[(&str, &str)]| Row { expected, ingest_version: 2, ..row("a", 6, labels) };
+    for (labels, companions) in [("1", StoredCompanions::Same), ("2", StoredCompanions::Expected)] {
+        let change = RowChange::Row(new(&[("x", labels)]));
+        let RowChange::Row(row) = &change else { unreachable!() };
+        let by_expected = plan(&change, expected_version(row));
+        assert_eq!(by_expected.overwrite[0].companions, companions);
+        // The statement overwrites rows of this definition and of earlier ones.
+        for ingest_version in [1, 2] {
+            let stored = Version { res_version: 5, ingest_version, deleted: false, eviction: Eviction::None };
+            assert_eq!(plan(&change, Some(stored)), by_expected);
+        }
+        let other = Version { res_version: 4, ingest_version: 2, deleted: false, eviction: Eviction::None };
+        assert_eq!(plan(&change, Some(other)).overwrite[0].companions, StoredCompanions::Unknown);
+    }
+    // Any earlier live row.
+    let gone = RowChange::Tombstone { uid: "a".into(), res_version: 5, delete_time: Micros(1) };
+    for stored in versions().filter(|stored| !stored.deleted && !stored.evicted()) {
+        let is_marked = !plan(&gone, Some(stored)).mark.is_empty();
+        assert_eq!(is_marked, verdict_of_tombstone(stored, 5) == Verdict::Write, "{stored:?}");
+        assert_eq!(is_marked, stored.res_version <= 5, "{stored:?}");
+    }
 }
