@@ -200,7 +200,7 @@ fn what_a_statement_requires_leads_to_the_same_plan_as_the_row_that_meets_it() {
         let RowChange::Row(row) = &change else { unreachable!() };
         let by_expected = plan(&change, expected_version(row));
         assert_eq!(by_expected.overwrite[0].companions, companions);
-        // The statement overwrites rows of this definition and of earlier ones.
+        // The statement for one object overwrites rows of earlier definitions, too.
         for ingest_version in [1, 2] {
             let stored = Version { res_version: 5, ingest_version, deleted: false, eviction: Eviction::None };
             assert_eq!(plan(&change, Some(stored)), by_expected);
