@@ -63,7 +63,7 @@ impl Dialect {
 
     /// The servers of this dialect.
     pub fn servers(self) -> Servers {
-        self.rules().servers()
+        self.facts().servers
     }
 }
 

@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
             Route::Pairs(place) => {
                 self.push("(SELECT \"obj_uid\" AS \"uid of pair\" FROM ");
                 self.pairs(query, place);
-                let (join, by) = (self.rules.join_in_order(), self.rules.by_key("PRIMARY"));
+                let (join, by) = (self.rules.facts().join_in_order, self.rules.by_key("PRIMARY"));
                 self.push(&format!(
                     ") AS \"pairs\" {join} \"{name}\"{by} ON \"{name}\".\"uid\" = \"pairs\".\"uid of pair\""
                 ));
@@ -164,7 +164,7 @@ impl<'a> Writer<'a> {
         match operand {
             Operand::Column(place) => self.name(*place),
             Operand::Json(_) => {
-                let text = self.rules.json_text();
+                let text = self.rules.facts().json_text;
                 self.push(text);
             }
         }
@@ -202,7 +202,7 @@ impl<'a> Writer<'a> {
                 this.push(")");
             }),
             Condition::Like { operand, is, or_null, .. } => {
-                let like = self.rules.like();
+                let like = self.rules.facts().like;
                 self.test(operand, *or_null, |this| {
                     this.push(if *is { " " } else { " NOT " });
                     this.push(like);
@@ -265,12 +265,12 @@ impl<'a> Writer<'a> {
                 self.push("?");
             }
             PairTest::Number(comparison, _) => {
-                let (is_number, number) = self.rules.whole_number();
+                let (is_number, number) = self.rules.facts().whole_number;
                 self.push(&format!("{is_number} AND {number}{}?", sign(*comparison)));
             }
             PairTest::Like(_) => {
                 self.push("\"value\" ");
-                let like = self.rules.like();
+                let like = self.rules.facts().like;
                 self.push(like);
             }
         }
@@ -404,7 +404,7 @@ impl<'a> Writer<'a> {
     fn compares_rows(&self, keys: &[(&SortKey, &Value)], range: &Range<'_>, order: &[SortKey]) -> bool {
         let one_way = keys.iter().all(|(key, _)| key.descending == keys[0].0.descending);
         let no_null = keys.iter().all(|(key, value)| **value != Value::Null && self.never_null(key, range, order));
-        one_way && no_null && self.rules.compares_rows()
+        one_way && no_null && self.rules.facts().compares_rows
     }
 
     fn never_null(&self, key: &SortKey, range: &Range<'_>, order: &[SortKey]) -> bool {
@@ -431,10 +431,10 @@ fn sign(comparison: Comparison) -> &'static str {
 
 /// The parameters of a condition in this dialect.
 pub(super) fn params<'a>(condition: &'a Condition, rules: &dyn Rules, params: &mut Vec<Param<'a>>) {
-    let globs = rules.globs();
+    let globs = rules.facts().globs;
     let operand = |operand: &'a Operand, times: usize, params: &mut Vec<Param<'a>>| {
         if let Operand::Json(path) = operand {
-            let times = times * rules.json_text().matches('?').count();
+            let times = times * rules.facts().json_text.matches('?').count();
             (0..times).for_each(|_| params.push(Param::Text(rules.json_path(path))));
         }
     };

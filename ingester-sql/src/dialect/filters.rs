@@ -136,13 +136,13 @@ pub(super) fn upserted<N: Name>(table: N, values: &dyn Values) -> Result<Safe<St
 /// See [`Rules::skip_stored`].
 #[askama::filter_fn]
 pub(super) fn skip_stored(_: &Table, values: &dyn Values) -> Result<Safe<&'static str>> {
-    Ok(Safe(rules(values)?.skip_stored().unwrap_or_default()))
+    Ok(Safe(rules(values)?.facts().skip_stored.unwrap_or_default()))
 }
 
 /// The end of a SELECT from this table that locks its rows, see [`Rules::for_update`].
 #[askama::filter_fn]
 pub(super) fn lock_rows(_: &Table, values: &dyn Values) -> Result<Safe<&'static str>> {
-    Ok(Safe(rules(values)?.for_update()))
+    Ok(Safe(rules(values)?.facts().for_update))
 }
 
 /// See [`Rules::on_conflict`].
@@ -205,7 +205,7 @@ pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Res
 /// The text before an UPDATE, between it and the INSERT of its entry in the log, or after that: see [`Rules::recorded`].
 #[askama::filter_fn]
 pub(super) fn recorded(place: &'static str, values: &dyn Values) -> Result<Safe<&'static str>> {
-    let [before, between, behind] = rules(values)?.recorded();
+    let [before, between, behind] = rules(values)?.facts().recorded;
     Ok(Safe(match place {
         "before" => before,
         "between" => between,
@@ -429,7 +429,7 @@ pub(super) fn in_order(column: &'static str, values: &dyn Values, descending: bo
 #[askama::filter_fn]
 pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
-    Ok(Safe(format!("{} \"{}\"{}", rules.join_in_order(), table.name, rules.by_key("PRIMARY"))))
+    Ok(Safe(format!("{} \"{}\"{}", rules.facts().join_in_order, table.name, rules.by_key("PRIMARY"))))
 }
 
 /// What a range of a query's order requires of a row, with ` AND ` in front of it; nothing if the range is everything.

@@ -9,6 +9,7 @@
 
 mod catalog;
 mod conditions;
+mod facts;
 mod filters;
 pub mod mysql;
 mod of_group;
@@ -23,6 +24,7 @@ mod views;
 use crate::ddl::{Schema, SchemaChange, Step, TableDef, ViewDef};
 use catalog::index_name;
 pub use conditions::Range;
+use facts::Facts;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::value::{Micros, Value};
 pub use of_group::OfGroup;
@@ -260,20 +262,25 @@ impl Dialect {
         }
     }
 
+    /// The constants of this dialect.
+    fn facts(self) -> &'static Facts {
+        self.rules().facts()
+    }
+
     /// Whether the database runs in this process, with this process' clock.
     pub fn is_embedded(self) -> bool {
-        self.rules().is_embedded()
+        self.facts().is_embedded
     }
 
     /// Whether tables are defined and changed in transactions: a failure leaves nothing behind.
     pub fn defines_in_transactions(self) -> bool {
-        self.rules().defines_in_transactions()
+        self.facts().defines_in_transactions
     }
 
     /// Whether a connection holds a lock while it migrates, so that of two programs one waits for the other. Elsewhere the transaction of
     /// each migration keeps others out.
     pub fn locks_migrations(self) -> bool {
-        self.rules().locks_migrations()
+        self.facts().locks_migrations
     }
 
     /// How a key is made while others write into its table, if a migration would make them wait; `None` if it does not. `columns` are those
@@ -290,18 +297,18 @@ impl Dialect {
 
     /// The collation of text columns, which compares by byte, as the catalog names it where it names one.
     pub fn collation(self) -> &'static str {
-        self.rules().collation()
+        self.facts().collation
     }
 
     /// Whether texts are compared as if they had blanks behind their ends: `a` and `a ` are equal.
     pub fn pads_texts(self) -> bool {
-        self.rules().pads_texts()
+        self.facts().pads_texts
     }
 
     /// Whether an INSERT can leave out rows that exist and report which it inserted. Elsewhere it is refused as a whole, and its
     /// transaction goes on.
     pub fn skips_stored(self) -> bool {
-        self.rules().skip_stored().is_some()
+        self.facts().skip_stored.is_some()
     }
 
     /// Whether a condition of a statement can decide which rows it writes, and the statement returns them, so that they are not read before.
@@ -311,42 +318,42 @@ impl Dialect {
 
     /// Whether a column of several rows is one parameter, so that a statement has one text for any number of rows.
     pub fn has_arrays(self) -> bool {
-        self.rules().has_arrays()
+        self.facts().has_arrays
     }
 
     /// Whether one statement updates a row and records that in the log of changes, so that no separate transaction is needed.
     pub fn records_in_one_statement(self) -> bool {
-        self.rules().records_in_one_statement()
+        self.facts().records_in_one_statement
     }
 
     /// Whether text may have NUL (U+0000). Elsewhere a value with one is NULL, and no row of a companion table has one.
     pub fn has_nul(self) -> bool {
-        self.rules().has_nul()
+        self.facts().has_nul
     }
 
     /// Whether a connection decides if a commit is on disk when it is answered. Elsewhere the server's settings do.
     pub fn durability_is_of_connections(self) -> bool {
-        self.rules().durability_is_of_connections()
+        self.facts().durability_is_of_connections
     }
 
     /// Its name, as on the command line and in `generated-sql/`.
     pub fn name(self) -> &'static str {
-        self.rules().name()
+        self.facts().name
     }
 
     /// Its name as people write it, in the log.
     pub fn title(self) -> &'static str {
-        self.rules().title()
+        self.facts().title
     }
 
     /// What shows a person which session holds a lock that something waits for.
     pub fn who_holds_locks(self) -> &'static str {
-        self.rules().who_holds_locks()
+        self.facts().who_holds_locks
     }
 
     /// The prefix of tables that the database reserves, in lower case; `None` if it reserves none.
     pub fn reserved_prefix(self) -> Option<&'static str> {
-        self.rules().reserved_prefix()
+        self.facts().reserved_prefix
     }
 
     /// Renders a shared statement.
@@ -401,7 +408,7 @@ impl Dialect {
     /// One text that runs all of `statements` in a transaction, or at its end, with the values of the parameters written into it. If a
     /// statement fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
     pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
-        let write = self.rules().in_one_text()?;
+        let write = self.facts().in_one_text?;
         let statements: Vec<_> =
             statements.iter().map(|statement| (statement.sql(self), statement.params_in(self))).collect();
         Some(write(form, &statements))
@@ -409,7 +416,7 @@ impl Dialect {
 
     /// Whether [`Routes`](crate::query::Routes) to rows are chosen here. If not, the route is always [`Route::Free`](crate::query::Route).
     pub fn has_routes(self) -> bool {
-        self.rules().has_routes()
+        self.facts().has_routes
     }
 
     /// Statements as a script, for people and for piping into a client.

@@ -59,7 +59,7 @@ pub(super) fn repeated(text: &str, count: usize) -> String {
 impl Dialect {
     /// Parameters as this dialect takes them: lists and rows as arrays, or value by value.
     pub(super) fn arranged<'a>(self, params: Vec<Param<'a>>, rows: Option<RowsOf>) -> Vec<Param<'a>> {
-        if self.rules().has_arrays() {
+        if self.facts().has_arrays {
             return match rows {
                 Some(rows) => rows.arrays(params),
                 None => params,

@@ -46,7 +46,7 @@ impl<'a> Writer<'a> {
     }
 
     fn setting(&self, name: &'a str) -> String {
-        if !self.rules.joins_settings() {
+        if !self.rules.facts().joins_settings {
             let sql = self.rules.requote(r#"(SELECT "value" FROM "ingester_settings" WHERE "name" = "#);
             return format!("{sql}{})", self.rules.literal(name));
         }
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
         let mut parts = Vec::new();
         for (place, line) in text.split('\n').enumerate() {
             if place > 0 {
-                parts.push(self.rules.line_break().to_owned());
+                parts.push(self.rules.facts().line_break.to_owned());
             }
             if !line.is_empty() {
                 parts.push(self.rules.literal(line));

@@ -9,8 +9,9 @@ mod one_text;
 pub mod session;
 
 use super::Sql;
+use super::facts::Facts;
 use super::rows_of::{RowsOf, repeated};
-use super::rules::{InOneText, Rules};
+use super::rules::Rules;
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
 use crate::query::JsonPath;
 use ingester_core::schema::{Ident, SqlType};
@@ -19,25 +20,56 @@ use std::borrow::Cow;
 
 pub(super) struct MySql;
 
+const FACTS: Facts = Facts {
+    name: "mysql",
+    title: "MySQL",
+    who_holds_locks: "SHOW FULL PROCESSLIST tells which one",
+    collation: "utf8mb4_bin",
+    pads_texts: true,
+    has_nul: true,
+    reserved_prefix: None,
+    servers: Servers::MySql,
+    has_arrays: false,
+    skip_stored: None,
+    for_update: "\nFOR UPDATE",
+    recorded: ["", ";", "FROM DUAL\nWHERE ROW_COUNT() = 1"],
+    records_in_one_statement: false,
+    in_one_text: Some(one_text::in_one_text),
+    like: "LIKE ?",
+    globs: false,
+    whole_number: (
+        "\"value\" REGEXP '^[0-9]{1,63}$' AND CAST(\"value\" AS DECIMAL(65, 0)) <= 9223372036854775807",
+        "CAST(\"value\" AS DECIMAL(65, 0))",
+    ),
+    json_text: "IF(JSON_TYPE(JSON_EXTRACT(\"json\", ?)) = 'NULL', NULL, JSON_UNQUOTE(JSON_EXTRACT(\"json\", ?)))",
+    // It would read the whole index.
+    compares_rows: false,
+    has_routes: true,
+    join_in_order: "STRAIGHT_JOIN",
+    explain: ("EXPLAIN FORMAT=JSON ", 0),
+    joins_settings: true,
+    // MySQL forgets the character set of `CHAR(10 USING utf8mb4)` in a view.
+    line_break: "CONVERT(CHAR(10) USING utf8mb4) COLLATE utf8mb4_bin",
+    is_embedded: false,
+    // A change of a table commits.
+    defines_in_transactions: false,
+    locks_migrations: true,
+    // It is a setting of the server (innodb_flush_log_at_trx_commit).
+    durability_is_of_connections: false,
+    server: catalog::SERVER,
+    variables: catalog::VARIABLES,
+    grants: catalog::GRANTS,
+    size: catalog::SIZE,
+    clock: catalog::CLOCK,
+    tables: catalog::TABLES,
+    catalog_columns: catalog::COLUMNS,
+    catalog_keys: catalog::KEYS,
+    catalog_views: catalog::VIEWS,
+};
+
 impl Rules for MySql {
-    fn name(&self) -> &'static str {
-        "mysql"
-    }
-
-    fn title(&self) -> &'static str {
-        "MySQL"
-    }
-
-    fn who_holds_locks(&self) -> &'static str {
-        "SHOW FULL PROCESSLIST tells which one"
-    }
-
-    fn collation(&self) -> &'static str {
-        "utf8mb4_bin"
-    }
-
-    fn pads_texts(&self) -> bool {
-        true
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn requote(&self, text: &str) -> String {
@@ -47,10 +79,6 @@ impl Rules for MySql {
 
     fn number(&self, text: String) -> String {
         text
-    }
-
-    fn has_arrays(&self) -> bool {
-        false
     }
 
     fn is_one_of(&self, column: &str, count: usize) -> String {
@@ -69,14 +97,6 @@ impl Rules for MySql {
         format!("\"{column}\"")
     }
 
-    fn skip_stored(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn for_update(&self) -> &'static str {
-        "\nFOR UPDATE"
-    }
-
     fn on_conflict(&self, _: &[&str]) -> Cow<'static, str> {
         "ON DUPLICATE KEY UPDATE".into()
     }
@@ -91,14 +111,6 @@ impl Rules for MySql {
 
     fn write_first_inserted(&self, column: &str) -> String {
         format!("\"{column}\" = IF(VALUES(\"{column}\") IS NULL, NULL, COALESCE(\"{column}\", VALUES(\"{column}\")))")
-    }
-
-    fn recorded(&self) -> [&'static str; 3] {
-        ["", ";", "FROM DUAL\nWHERE ROW_COUNT() = 1"]
-    }
-
-    fn records_in_one_statement(&self) -> bool {
-        false
     }
 
     fn row_values(&self, rows: &RowsOf, count: usize) -> String {
@@ -138,25 +150,6 @@ impl Rules for MySql {
             .into()
     }
 
-    fn like(&self) -> &'static str {
-        "LIKE ?"
-    }
-
-    fn globs(&self) -> bool {
-        false
-    }
-
-    fn whole_number(&self) -> (&'static str, &'static str) {
-        (
-            "\"value\" REGEXP '^[0-9]{1,63}$' AND CAST(\"value\" AS DECIMAL(65, 0)) <= 9223372036854775807",
-            "CAST(\"value\" AS DECIMAL(65, 0))",
-        )
-    }
-
-    fn json_text(&self) -> &'static str {
-        "IF(JSON_TYPE(JSON_EXTRACT(\"json\", ?)) = 'NULL', NULL, JSON_UNQUOTE(JSON_EXTRACT(\"json\", ?)))"
-    }
-
     fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str {
         path.dollar()
     }
@@ -165,29 +158,8 @@ impl Rules for MySql {
         format!("\"{column}\"{}", if descending { " DESC" } else { "" })
     }
 
-    fn compares_rows(&self) -> bool {
-        // It would read the whole index.
-        false
-    }
-
-    fn has_routes(&self) -> bool {
-        true
-    }
-
     fn by_key(&self, key: &str) -> String {
         format!(" FORCE INDEX (\"{key}\")")
-    }
-
-    fn join_in_order(&self) -> &'static str {
-        "STRAIGHT_JOIN"
-    }
-
-    fn explain(&self) -> (&'static str, usize) {
-        ("EXPLAIN FORMAT=JSON ", 0)
-    }
-
-    fn joins_settings(&self) -> bool {
-        true
     }
 
     fn literal(&self, text: &str) -> String {
@@ -213,11 +185,6 @@ impl Rules for MySql {
         format!("CONCAT({})", values.join(", "))
     }
 
-    fn line_break(&self) -> &'static str {
-        // MySQL forgets the character set of `CHAR(10 USING utf8mb4)` in a view.
-        "CONVERT(CHAR(10) USING utf8mb4) COLLATE utf8mb4_bin"
-    }
-
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         ty.name()
     }
@@ -230,20 +197,12 @@ impl Rules for MySql {
         catalog::type_of(spelled)
     }
 
-    fn servers(&self) -> Servers {
-        Servers::MySql
-    }
-
     fn key_name(&self, _: Ident, key: Ident) -> Ident {
         key
     }
 
     fn key_columns(&self, columns: &[Ident], _: &[Ident]) -> Vec<Ident> {
         columns.to_vec()
-    }
-
-    fn reserved_prefix(&self) -> Option<&'static str> {
-        None
     }
 
     fn create(&self, table: &TableDef) -> Vec<Sql> {
@@ -264,63 +223,5 @@ impl Rules for MySql {
 
     fn step(&self, step: &Step, _among: &[SchemaChange]) -> Vec<Sql> {
         ddl::step(step)
-    }
-
-    fn is_embedded(&self) -> bool {
-        false
-    }
-
-    fn defines_in_transactions(&self) -> bool {
-        // A change of a table commits.
-        false
-    }
-
-    fn locks_migrations(&self) -> bool {
-        true
-    }
-
-    fn durability_is_of_connections(&self) -> bool {
-        // It is a setting of the server (innodb_flush_log_at_trx_commit).
-        false
-    }
-
-    fn in_one_text(&self) -> Option<InOneText> {
-        Some(one_text::in_one_text)
-    }
-
-    fn server(&self) -> &'static str {
-        catalog::SERVER
-    }
-
-    fn variables(&self) -> &'static str {
-        catalog::VARIABLES
-    }
-
-    fn grants(&self) -> &'static str {
-        catalog::GRANTS
-    }
-
-    fn size(&self) -> &'static str {
-        catalog::SIZE
-    }
-
-    fn clock(&self) -> &'static str {
-        catalog::CLOCK
-    }
-
-    fn tables(&self) -> &'static str {
-        catalog::TABLES
-    }
-
-    fn catalog_columns(&self) -> &'static str {
-        catalog::COLUMNS
-    }
-
-    fn catalog_keys(&self) -> &'static str {
-        catalog::KEYS
-    }
-
-    fn catalog_views(&self) -> &'static str {
-        catalog::VIEWS
     }
 }

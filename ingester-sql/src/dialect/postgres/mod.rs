@@ -7,8 +7,9 @@ pub(super) mod ddl;
 mod inline;
 pub mod session;
 
+use super::facts::Facts;
 use super::rows_of::RowsOf;
-use super::rules::{InOneText, Rules};
+use super::rules::Rules;
 use super::{KeyBesideWriters, Sql};
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
 use crate::query::JsonPath;
@@ -60,21 +61,56 @@ fn selected(rows: &RowsOf) -> String {
     selected
 }
 
+const FACTS: Facts = Facts {
+    name: "postgres",
+    title: "PostgreSQL",
+    who_holds_locks: "pg_blocking_pids() and pg_stat_activity tell which one",
+    collation: "C",
+    pads_texts: false,
+    has_nul: false,
+    reserved_prefix: None,
+    servers: Servers::Postgres,
+    has_arrays: true,
+    // An INSERT that is refused would end the transaction.
+    skip_stored: Some("\nON CONFLICT (\"uid\") DO NOTHING\nRETURNING \"uid\""),
+    for_update: "\nFOR UPDATE",
+    recorded: ["WITH \"written\" AS (\n", "\nRETURNING 1)", "FROM \"written\""],
+    records_in_one_statement: true,
+    in_one_text: Some(inline::in_one_text),
+    like: "LIKE ?",
+    globs: false,
+    // Conditions are evaluated in any order, except within CASE.
+    whole_number: (
+        "CASE WHEN \"value\" ~ '^[0-9]{1,63}$' THEN CAST(\"value\" AS NUMERIC) <= 9223372036854775807 ELSE FALSE END",
+        "CASE WHEN \"value\" ~ '^[0-9]{1,63}$' THEN CAST(\"value\" AS NUMERIC) END",
+    ),
+    json_text: "((\"json\" #>> CAST(CAST(? AS TEXT) AS TEXT[])) COLLATE \"C\")",
+    compares_rows: true,
+    // PostgreSQL has statistics, and histograms of the values of a column.
+    has_routes: false,
+    join_in_order: "JOIN",
+    explain: ("EXPLAIN ", 0),
+    joins_settings: false,
+    line_break: "CHR(10)",
+    is_embedded: false,
+    defines_in_transactions: true,
+    locks_migrations: true,
+    // `synchronous_commit` could be, and is on unless an operator turns it off for the server.
+    durability_is_of_connections: false,
+    server: catalog::SERVER,
+    variables: catalog::VARIABLES,
+    grants: catalog::GRANTS,
+    size: catalog::SIZE,
+    clock: catalog::CLOCK,
+    tables: catalog::TABLES,
+    catalog_columns: catalog::COLUMNS,
+    catalog_keys: catalog::KEYS,
+    catalog_views: catalog::VIEWS,
+};
+
 impl Rules for Postgres {
-    fn name(&self) -> &'static str {
-        "postgres"
-    }
-
-    fn title(&self) -> &'static str {
-        "PostgreSQL"
-    }
-
-    fn who_holds_locks(&self) -> &'static str {
-        "pg_blocking_pids() and pg_stat_activity tell which one"
-    }
-
-    fn collation(&self) -> &'static str {
-        "C"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn requote(&self, text: &str) -> String {
@@ -90,10 +126,6 @@ impl Rules for Postgres {
             numbered.push_str(piece);
         }
         numbered
-    }
-
-    fn has_arrays(&self) -> bool {
-        true
     }
 
     fn is_one_of(&self, column: &str, _: usize) -> String {
@@ -117,15 +149,6 @@ impl Rules for Postgres {
         format!("\"stored\".\"{column}\"")
     }
 
-    fn skip_stored(&self) -> Option<&'static str> {
-        // An INSERT that is refused would end the transaction.
-        Some("\nON CONFLICT (\"uid\") DO NOTHING\nRETURNING \"uid\"")
-    }
-
-    fn for_update(&self) -> &'static str {
-        "\nFOR UPDATE"
-    }
-
     fn on_conflict(&self, key: &[&str]) -> Cow<'static, str> {
         format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
     }
@@ -142,14 +165,6 @@ impl Rules for Postgres {
         format!(
             "\"{column}\" = CASE WHEN excluded.\"{column}\" IS NULL THEN NULL ELSE COALESCE(\"stored\".\"{column}\", excluded.\"{column}\") END"
         )
-    }
-
-    fn recorded(&self) -> [&'static str; 3] {
-        ["WITH \"written\" AS (\n", "\nRETURNING 1)", "FROM \"written\""]
-    }
-
-    fn records_in_one_statement(&self) -> bool {
-        true
     }
 
     fn row_values(&self, rows: &RowsOf, _: usize) -> String {
@@ -192,26 +207,6 @@ impl Rules for Postgres {
         "SELECT".into()
     }
 
-    fn like(&self) -> &'static str {
-        "LIKE ?"
-    }
-
-    fn globs(&self) -> bool {
-        false
-    }
-
-    fn whole_number(&self) -> (&'static str, &'static str) {
-        // Conditions are evaluated in any order, except within CASE.
-        (
-            "CASE WHEN \"value\" ~ '^[0-9]{1,63}$' THEN CAST(\"value\" AS NUMERIC) <= 9223372036854775807 ELSE FALSE END",
-            "CASE WHEN \"value\" ~ '^[0-9]{1,63}$' THEN CAST(\"value\" AS NUMERIC) END",
-        )
-    }
-
-    fn json_text(&self) -> &'static str {
-        "((\"json\" #>> CAST(CAST(? AS TEXT) AS TEXT[])) COLLATE \"C\")"
-    }
-
     fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str {
         path.array()
     }
@@ -227,29 +222,8 @@ impl Rules for Postgres {
         format!("\"{column}\"{order}")
     }
 
-    fn compares_rows(&self) -> bool {
-        true
-    }
-
-    fn has_routes(&self) -> bool {
-        // PostgreSQL has statistics, and histograms of the values of a column.
-        false
-    }
-
     fn by_key(&self, _: &str) -> String {
         String::new()
-    }
-
-    fn join_in_order(&self) -> &'static str {
-        "JOIN"
-    }
-
-    fn explain(&self) -> (&'static str, usize) {
-        ("EXPLAIN ", 0)
-    }
-
-    fn joins_settings(&self) -> bool {
-        false
     }
 
     fn literal(&self, text: &str) -> String {
@@ -288,14 +262,6 @@ impl Rules for Postgres {
         format!("({})", values.join(" || "))
     }
 
-    fn line_break(&self) -> &'static str {
-        "CHR(10)"
-    }
-
-    fn has_nul(&self) -> bool {
-        false
-    }
-
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         catalog::type_name(ty)
     }
@@ -308,20 +274,12 @@ impl Rules for Postgres {
         catalog::type_of(spelled)
     }
 
-    fn servers(&self) -> Servers {
-        Servers::Postgres
-    }
-
     fn key_name(&self, table: Ident, key: Ident) -> Ident {
         ddl::key_name(table, key)
     }
 
     fn key_columns(&self, columns: &[Ident], primary: &[Ident]) -> Vec<Ident> {
         ddl::key_columns(columns, primary)
-    }
-
-    fn reserved_prefix(&self) -> Option<&'static str> {
-        None
     }
 
     fn create(&self, table: &TableDef) -> Vec<Sql> {
@@ -346,62 +304,5 @@ impl Rules for Postgres {
 
     fn key_beside_writers(&self, table: Ident, key: Ident, columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
         Some(ddl::key_beside_writers(table, key, columns))
-    }
-
-    fn is_embedded(&self) -> bool {
-        false
-    }
-
-    fn defines_in_transactions(&self) -> bool {
-        true
-    }
-
-    fn locks_migrations(&self) -> bool {
-        true
-    }
-
-    fn durability_is_of_connections(&self) -> bool {
-        // `synchronous_commit` could be, and is on unless an operator turns it off for the server.
-        false
-    }
-
-    fn in_one_text(&self) -> Option<InOneText> {
-        Some(inline::in_one_text)
-    }
-
-    fn server(&self) -> &'static str {
-        catalog::SERVER
-    }
-
-    fn variables(&self) -> &'static str {
-        catalog::VARIABLES
-    }
-
-    fn grants(&self) -> &'static str {
-        catalog::GRANTS
-    }
-
-    fn size(&self) -> &'static str {
-        catalog::SIZE
-    }
-
-    fn clock(&self) -> &'static str {
-        catalog::CLOCK
-    }
-
-    fn tables(&self) -> &'static str {
-        catalog::TABLES
-    }
-
-    fn catalog_columns(&self) -> &'static str {
-        catalog::COLUMNS
-    }
-
-    fn catalog_keys(&self) -> &'static str {
-        catalog::KEYS
-    }
-
-    fn catalog_views(&self) -> &'static str {
-        catalog::VIEWS
     }
 }

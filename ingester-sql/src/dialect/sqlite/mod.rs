@@ -7,8 +7,9 @@ pub(super) mod ddl;
 pub mod session;
 
 use super::Sql;
+use super::facts::Facts;
 use super::rows_of::{RowsOf, repeated};
-use super::rules::{InOneText, Rules};
+use super::rules::Rules;
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef, storage_class};
 use crate::query::JsonPath;
 use ingester_core::schema::{Ident, SqlType};
@@ -17,21 +18,56 @@ use std::borrow::Cow;
 
 pub(super) struct Sqlite;
 
+const FACTS: Facts = Facts {
+    name: "sqlite",
+    title: "SQLite",
+    who_holds_locks: "of a program that has the file open",
+    collation: "BINARY",
+    pads_texts: false,
+    has_nul: true,
+    reserved_prefix: Some("sqlite_"),
+    servers: Servers::Sqlite,
+    has_arrays: false,
+    skip_stored: None,
+    // A transaction for writing has locked the whole database.
+    for_update: "",
+    recorded: ["", ";", "WHERE CHANGES() = 1"],
+    records_in_one_statement: false,
+    in_one_text: None,
+    // LIKE does not distinguish upper and lower case.
+    like: "GLOB ?",
+    globs: true,
+    whole_number: (
+        "\"value\" <> '' AND \"value\" NOT GLOB '*[^0-9]*' AND (LENGTH(LTRIM(\"value\", '0')) < 19 \
+             OR LENGTH(LTRIM(\"value\", '0')) = 19 AND LTRIM(\"value\", '0') <= '9223372036854775807')",
+        "CAST(\"value\" AS INTEGER)",
+    ),
+    json_text: "CASE JSON_TYPE(\"json\", ?) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(JSON_EXTRACT(\"json\", ?) AS TEXT) END",
+    compares_rows: true,
+    // It has statistics only after an ANALYZE by hand.
+    has_routes: false,
+    join_in_order: "CROSS JOIN",
+    explain: ("EXPLAIN QUERY PLAN ", 3),
+    joins_settings: false,
+    line_break: "CHAR(10)",
+    is_embedded: true,
+    defines_in_transactions: true,
+    locks_migrations: false,
+    durability_is_of_connections: true,
+    server: catalog::SERVER,
+    variables: catalog::VARIABLES,
+    grants: catalog::GRANTS,
+    size: catalog::SIZE,
+    clock: catalog::CLOCK,
+    tables: catalog::TABLES,
+    catalog_columns: catalog::COLUMNS,
+    catalog_keys: catalog::KEYS,
+    catalog_views: catalog::VIEWS,
+};
+
 impl Rules for Sqlite {
-    fn name(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn title(&self) -> &'static str {
-        "SQLite"
-    }
-
-    fn who_holds_locks(&self) -> &'static str {
-        "of a program that has the file open"
-    }
-
-    fn collation(&self) -> &'static str {
-        "BINARY"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn requote(&self, text: &str) -> String {
@@ -40,10 +76,6 @@ impl Rules for Sqlite {
 
     fn number(&self, text: String) -> String {
         text
-    }
-
-    fn has_arrays(&self) -> bool {
-        false
     }
 
     fn is_one_of(&self, column: &str, count: usize) -> String {
@@ -62,15 +94,6 @@ impl Rules for Sqlite {
         format!("\"{column}\"")
     }
 
-    fn skip_stored(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn for_update(&self) -> &'static str {
-        // A transaction for writing has locked the whole database.
-        ""
-    }
-
     fn on_conflict(&self, key: &[&str]) -> Cow<'static, str> {
         format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
     }
@@ -87,14 +110,6 @@ impl Rules for Sqlite {
         format!(
             "\"{column}\" = CASE WHEN excluded.\"{column}\" IS NULL THEN NULL ELSE COALESCE(\"{column}\", excluded.\"{column}\") END"
         )
-    }
-
-    fn recorded(&self) -> [&'static str; 3] {
-        ["", ";", "WHERE CHANGES() = 1"]
-    }
-
-    fn records_in_one_statement(&self) -> bool {
-        false
     }
 
     fn row_values(&self, rows: &RowsOf, count: usize) -> String {
@@ -119,27 +134,6 @@ impl Rules for Sqlite {
         "SELECT".into()
     }
 
-    fn like(&self) -> &'static str {
-        // LIKE does not distinguish upper and lower case.
-        "GLOB ?"
-    }
-
-    fn globs(&self) -> bool {
-        true
-    }
-
-    fn whole_number(&self) -> (&'static str, &'static str) {
-        (
-            "\"value\" <> '' AND \"value\" NOT GLOB '*[^0-9]*' AND (LENGTH(LTRIM(\"value\", '0')) < 19 \
-             OR LENGTH(LTRIM(\"value\", '0')) = 19 AND LTRIM(\"value\", '0') <= '9223372036854775807')",
-            "CAST(\"value\" AS INTEGER)",
-        )
-    }
-
-    fn json_text(&self) -> &'static str {
-        "CASE JSON_TYPE(\"json\", ?) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(JSON_EXTRACT(\"json\", ?) AS TEXT) END"
-    }
-
     fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str {
         path.dollar()
     }
@@ -148,29 +142,8 @@ impl Rules for Sqlite {
         format!("\"{column}\"{}", if descending { " DESC" } else { "" })
     }
 
-    fn compares_rows(&self) -> bool {
-        true
-    }
-
-    fn has_routes(&self) -> bool {
-        // It has statistics only after an ANALYZE by hand.
-        false
-    }
-
     fn by_key(&self, _: &str) -> String {
         String::new()
-    }
-
-    fn join_in_order(&self) -> &'static str {
-        "CROSS JOIN"
-    }
-
-    fn explain(&self) -> (&'static str, usize) {
-        ("EXPLAIN QUERY PLAN ", 3)
-    }
-
-    fn joins_settings(&self) -> bool {
-        false
     }
 
     fn literal(&self, text: &str) -> String {
@@ -195,10 +168,6 @@ impl Rules for Sqlite {
         format!("({})", values.join(" || "))
     }
 
-    fn line_break(&self) -> &'static str {
-        "CHAR(10)"
-    }
-
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         storage_class(ty).into()
     }
@@ -211,20 +180,12 @@ impl Rules for Sqlite {
         catalog::type_of(spelled)
     }
 
-    fn servers(&self) -> Servers {
-        Servers::Sqlite
-    }
-
     fn key_name(&self, table: Ident, key: Ident) -> Ident {
         ddl::index_name(table, key)
     }
 
     fn key_columns(&self, columns: &[Ident], _: &[Ident]) -> Vec<Ident> {
         columns.to_vec()
-    }
-
-    fn reserved_prefix(&self) -> Option<&'static str> {
-        Some("sqlite_")
     }
 
     fn create(&self, table: &TableDef) -> Vec<Sql> {
@@ -245,61 +206,5 @@ impl Rules for Sqlite {
 
     fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql> {
         ddl::step(step, among)
-    }
-
-    fn is_embedded(&self) -> bool {
-        true
-    }
-
-    fn defines_in_transactions(&self) -> bool {
-        true
-    }
-
-    fn locks_migrations(&self) -> bool {
-        false
-    }
-
-    fn durability_is_of_connections(&self) -> bool {
-        true
-    }
-
-    fn in_one_text(&self) -> Option<InOneText> {
-        None
-    }
-
-    fn server(&self) -> &'static str {
-        catalog::SERVER
-    }
-
-    fn variables(&self) -> &'static str {
-        catalog::VARIABLES
-    }
-
-    fn grants(&self) -> &'static str {
-        catalog::GRANTS
-    }
-
-    fn size(&self) -> &'static str {
-        catalog::SIZE
-    }
-
-    fn clock(&self) -> &'static str {
-        catalog::CLOCK
-    }
-
-    fn tables(&self) -> &'static str {
-        catalog::TABLES
-    }
-
-    fn catalog_columns(&self) -> &'static str {
-        catalog::COLUMNS
-    }
-
-    fn catalog_keys(&self) -> &'static str {
-        catalog::KEYS
-    }
-
-    fn catalog_views(&self) -> &'static str {
-        catalog::VIEWS
     }
 }

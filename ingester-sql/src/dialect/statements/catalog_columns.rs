@@ -8,7 +8,7 @@ pub struct CatalogColumns;
 
 impl Statement for CatalogColumns {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().catalog_columns())
+        Sql::new(dialect.facts().catalog_columns)
     }
 }
 

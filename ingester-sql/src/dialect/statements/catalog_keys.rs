@@ -8,7 +8,7 @@ pub struct CatalogKeys;
 
 impl Statement for CatalogKeys {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().catalog_keys())
+        Sql::new(dialect.facts().catalog_keys)
     }
 }
 

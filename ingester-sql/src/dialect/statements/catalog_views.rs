@@ -8,7 +8,7 @@ pub struct CatalogViews;
 
 impl Statement for CatalogViews {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().catalog_views())
+        Sql::new(dialect.facts().catalog_views)
     }
 }
 

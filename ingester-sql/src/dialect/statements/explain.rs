@@ -13,7 +13,7 @@ pub struct Explain<'a, S> {
 
 impl<S: Statement> Statement for Explain<'_, S> {
     fn sql(&self, dialect: Dialect) -> Sql {
-        let (explain, _) = dialect.rules().explain();
+        let (explain, _) = dialect.facts().explain;
         let sql = self.statement.sql(dialect);
         // The time limit is not part of the plan.
         let select = sql.as_str().find("SELECT").map_or(sql.as_str(), |start| &sql.as_str()[start..]);
@@ -29,7 +29,7 @@ impl<S: Statement> Query for Explain<'_, S> {
     type Row = String;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(self.dialect.rules().explain().1)
+        row.text(self.dialect.facts().explain.1)
     }
 }
 

@@ -10,7 +10,7 @@ pub struct ReadClock;
 
 impl Statement for ReadClock {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().clock())
+        Sql::new(dialect.facts().clock)
     }
 }
 

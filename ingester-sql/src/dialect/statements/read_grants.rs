@@ -9,7 +9,7 @@ pub struct ReadGrants;
 
 impl Statement for ReadGrants {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().grants())
+        Sql::new(dialect.facts().grants)
     }
 }
 

@@ -8,7 +8,7 @@ pub struct ReadServer;
 
 impl Statement for ReadServer {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().server())
+        Sql::new(dialect.facts().server)
     }
 }
 

@@ -8,7 +8,7 @@ pub struct ReadSize;
 
 impl Statement for ReadSize {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().size())
+        Sql::new(dialect.facts().size)
     }
 }
 

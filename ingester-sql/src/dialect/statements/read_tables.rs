@@ -8,7 +8,7 @@ pub struct ReadTables;
 
 impl Statement for ReadTables {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().tables())
+        Sql::new(dialect.facts().tables)
     }
 }
 

@@ -9,7 +9,7 @@ pub struct ReadVariables;
 
 impl Statement for ReadVariables {
     fn sql(&self, dialect: Dialect) -> Sql {
-        Sql::new(dialect.rules().variables())
+        Sql::new(dialect.facts().variables)
     }
 }
 
