@@ -25,14 +25,3 @@ impl Query for AnyRow {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&AnyRow { table: TABLE.name });
-    }
-}

@@ -32,14 +32,3 @@ impl Statement for BeginAfterFormer<'_> {
         Param::texts(self.uids)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&BeginAfterFormer { table: &WITH_HISTORY, former: &FORMER, uids: UIDS });
-    }
-}

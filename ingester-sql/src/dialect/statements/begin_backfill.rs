@@ -44,14 +44,3 @@ impl Statement for BeginBackfill<'_> {
         ]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&BeginBackfill { table: "widget", column: "owner", migration: 2, begin_time: NOW });
-    }
-}

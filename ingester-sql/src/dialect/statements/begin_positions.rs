@@ -24,14 +24,3 @@ impl Statement for BeginPositions<'_> {
         vec![Param::Text(self.table.name.as_str())]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&BeginPositions { table: &TABLE });
-    }
-}

@@ -44,14 +44,3 @@ pub struct CatalogColumn {
     /// Its place in the primary key, if it is part of it.
     pub primary_key: Option<u32>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&CatalogColumns);
-    }
-}

@@ -37,14 +37,3 @@ pub struct CatalogKey {
     /// Whether its values are unique.
     pub unique: bool,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&CatalogKeys);
-    }
-}

@@ -37,14 +37,3 @@ pub struct CatalogView {
     /// The server's version, if the text is in its own words, which another version may choose differently.
     pub writer: Option<String>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&CatalogViews);
-    }
-}

@@ -38,14 +38,3 @@ impl Query for ChangeBefore<'_> {
         row.int(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ChangeBefore { table: &TABLE, before: 7 });
-    }
-}

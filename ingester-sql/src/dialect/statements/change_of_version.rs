@@ -38,14 +38,3 @@ impl Query for ChangeOfVersion<'_> {
         row.int(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ChangeOfVersion { table: &TABLE, res_version: 7 });
-    }
-}

@@ -81,14 +81,3 @@ pub(super) fn time_of<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Micr
         _ => Micros(0),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ChangesAfter { table: &TABLE, after: 7, limit: 100 });
-    }
-}

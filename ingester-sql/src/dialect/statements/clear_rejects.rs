@@ -28,14 +28,3 @@ impl Statement for ClearRejects<'_> {
         params
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ClearRejects { kind: "Widget", uids: UIDS });
-    }
-}

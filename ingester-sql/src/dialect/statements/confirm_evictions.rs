@@ -27,14 +27,3 @@ impl Statement for ConfirmEvictions<'_> {
         [Param::bool(Some(true))].into_iter().chain(Param::texts(self.uids)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ConfirmEvictions { table: &TABLE, uids: UIDS });
-    }
-}

@@ -39,25 +39,3 @@ impl Query for CountAt<'_> {
         row.uint(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::OfGroup;
-    use crate::dialect::tests::*;
-    use crate::query::{Filter, Query, Route, Test};
-    use ingester_core::value::Value;
-
-    #[test]
-    fn reads_well() {
-        let group = &OfGroup::new("");
-        let until = |field, test: fn(Value) -> Test| Query {
-            filters: vec![Filter::field(field, test(Value::Time(NOW)))],
-            ..Query::default()
-        };
-        let present = &until("update_time", Test::LessOrEqual).check(&TABLE).unwrap();
-        let former = &until("valid_to", Test::Greater).check(&FORMER).unwrap();
-        let count = |query| CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
-        snapshot(&CountAt { present: count(present), former: count(former) });
-    }
-}

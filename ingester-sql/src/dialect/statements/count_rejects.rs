@@ -47,14 +47,3 @@ impl Query for CountRejects {
         Ok(RejectCount { kind, group_ver, namespace, count: row.uint(3)? })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&CountRejects { limit: 100, milliseconds: 30_000 });
-    }
-}

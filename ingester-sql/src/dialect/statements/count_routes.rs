@@ -53,26 +53,3 @@ impl Query for CountRoutes<'_> {
         (0..self.routes.len()).map(|place| row.uint(place)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-    use crate::query::{Filter, Query, Test};
-    use ingester_core::value::Value;
-
-    #[test]
-    fn reads_well() {
-        let query = Query {
-            namespaces: vec!["ml".into()],
-            filters: vec![
-                Filter::label("team", Test::Equal(Value::text("ann"))),
-                Filter::field("owner", Test::Equal(Value::text("ann"))),
-            ],
-            ..Query::default()
-        };
-        let query = &query.check(&TABLE).unwrap();
-        let routes = query.routes();
-        snapshot(&CountRoutes::new(query, routes.to_count(), 30_000));
-    }
-}

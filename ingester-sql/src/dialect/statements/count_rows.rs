@@ -60,19 +60,3 @@ impl Query for CountRows<'_> {
         Ok((row.uint(0)?, self.by.map_or(Ok(Value::Null), |column| row.value(1, column.ty))?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let query = &crate::query::Query::default().check(&TABLE).unwrap();
-        let group = &OfGroup::new("");
-        let all = CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
-        let owner = TABLE.columns.iter().find(|column| column.name.as_str() == "owner");
-        let by = CountRows { by: owner, limit: 20, ..all };
-        snapshot_of("CountRows", &[&all, &by]);
-    }
-}

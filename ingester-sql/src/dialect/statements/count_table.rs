@@ -25,14 +25,3 @@ impl Query for CountTable {
         row.uint(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&CountTable { table: TABLE.name });
-    }
-}

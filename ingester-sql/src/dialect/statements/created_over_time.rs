@@ -46,17 +46,3 @@ impl Query for CreatedOverTime<'_> {
         Ok((row.uint(0)?, row.uint(1)? as usize))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let moments = &[NOW, NOW];
-        let all = CreatedOverTime { table: &TABLE, group: None, moments, milliseconds: 30_000 };
-        let group = &OfGroup::new("example.com");
-        snapshot_of("CreatedOverTime", &[&all, &CreatedOverTime { group: Some(group), ..all }]);
-    }
-}

@@ -34,18 +34,3 @@ impl Statement for DeleteCompanion<'_> {
         Some(RowsOf::columns(&self.companion.columns()[..2]))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let annotations = DeleteCompanion { table: &TABLE, companion: Companion::Annotations, rows: &[("a", "k"); 2] };
-        snapshot_of(
-            "DeleteCompanion",
-            &[&annotations, &DeleteCompanion { companion: Companion::Values(&LIST), ..annotations }],
-        );
-    }
-}

@@ -32,14 +32,3 @@ impl Statement for DeleteVersions<'_> {
         Some(RowsOf::new(&[SqlType::Text, SqlType::DateTime]))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&DeleteVersions { former: &FORMER, rows: &[("a".to_owned(), NOW), ("b".to_owned(), NOW)] });
-    }
-}

@@ -30,14 +30,3 @@ impl Statement for EndBackfill<'_> {
         vec![Param::Time(self.complete_time), Param::Text(self.table), Param::Text(self.column)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&EndBackfill { table: "widget", column: "owner", complete_time: NOW });
-    }
-}

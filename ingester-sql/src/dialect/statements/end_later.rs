@@ -35,14 +35,3 @@ impl Statement for EndLater<'_> {
         params
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&EndLater { former: &FORMER, uids: UIDS, from: NOW, to: Micros(NOW.0 + 1) });
-    }
-}

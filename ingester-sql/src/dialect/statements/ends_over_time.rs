@@ -62,18 +62,3 @@ impl Query for EndsOverTime<'_> {
         Ok(Ends { rows: row.uint(0)?, is_ours: row.uint(1)? == 1, evicted: place(2)?, deleted: place(3)? })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
-        let moments = &[NOW, NOW];
-        let over_time = EndsOverTime { table: &TABLE, group, moments, narrow: true, milliseconds: 30_000 };
-        let now = EndsOverTime { group: core, moments: &[], narrow: false, ..over_time };
-        snapshot_of("EndsOverTime", &[&over_time, &now]);
-    }
-}

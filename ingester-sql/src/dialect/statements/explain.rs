@@ -32,20 +32,3 @@ impl<S: Statement> Query for Explain<'_, S> {
         row.text(self.dialect.facts().explain.1)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::OfGroup;
-    use crate::dialect::statements::CountRows;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let query = &crate::query::Query::default().check(&TABLE).unwrap();
-        let group = &OfGroup::new("example.com");
-        let statement =
-            &CountRows { query, route: crate::query::Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
-        snapshot(&Explain { statement, dialect: Dialect::Sqlite });
-    }
-}

@@ -26,14 +26,3 @@ impl Statement for ForgetBackfills<'_> {
         std::iter::once(Param::Int(self.after)).chain(Param::texts(self.tables)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ForgetBackfills { after: 2, tables: &["job", "model"] });
-    }
-}

@@ -29,14 +29,3 @@ impl Statement for ForgetLostEvictions<'_> {
         params
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ForgetLostEvictions { table: &TABLE, uids: UIDS });
-    }
-}

@@ -29,15 +29,3 @@ impl Statement for ForgetMarks<'_> {
         names.chain(Param::texts(self.uids)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let all = ForgetMarks { table: "widget", rule: None, uids: UIDS };
-        snapshot_of("ForgetMarks", &[&all, &ForgetMarks { rule: Some("old"), ..all }]);
-    }
-}

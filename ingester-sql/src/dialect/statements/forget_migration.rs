@@ -23,14 +23,3 @@ impl Statement for ForgetMigration {
         vec![Param::Int(self.version)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ForgetMigration { ledger: LEDGER, version: 2 });
-    }
-}

@@ -62,23 +62,3 @@ impl Statement for ForgetRejects<'_> {
         self.of.params()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let all = ForgetRejects { of: RejectsOf::default() };
-        let kinds = &[OfKind::of("Widget")];
-        let some = ForgetRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS } };
-        let kinds = &[
-            OfKind { kind: "Widget", group: Some(OfGroup::new("example.com")) },
-            OfKind { kind: "Event", group: Some(OfGroup::new("")) },
-            OfKind::of("Gadget"),
-        ];
-        let grouped = ForgetRejects { of: RejectsOf { kinds, ..RejectsOf::default() } };
-        snapshot_of("ForgetRejects", &[&all, &some, &grouped]);
-    }
-}

@@ -29,14 +29,3 @@ impl Statement for ForgetRestores<'_> {
         params
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ForgetRestores { table: TABLE.name, uids: UIDS });
-    }
-}

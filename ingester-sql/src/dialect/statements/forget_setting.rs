@@ -20,14 +20,3 @@ impl Statement for ForgetSetting<'_> {
         vec![Param::Text(self.name)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ForgetSetting { name: "view:all" });
-    }
-}

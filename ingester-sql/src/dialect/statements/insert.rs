@@ -57,17 +57,3 @@ pub(super) fn columns(row: &Row, update_time: Micros) -> impl Iterator<Item = Pa
         _ => Param::Value(value),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let one = row();
-        let rows: &[&Row] = &[&one, &one];
-        let insert = Insert { table: &TABLE, rows, update_time: NOW, skip: false };
-        snapshot_of("Insert", &[&insert, &Insert { skip: true, ..insert }]);
-    }
-}

@@ -50,16 +50,3 @@ impl Statement for KeepVersions<'_> {
         params
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let (table, former, change) = (&WITH_HISTORY, &FORMER, What::Updated);
-        let keep = KeepVersions { table, former, uids: UIDS, valid_to: NOW, change, expected: None };
-        snapshot_of("KeepVersions", &[&keep, &KeepVersions { uids: &UIDS[..1], expected: Some((7, 3)), ..keep }]);
-    }
-}

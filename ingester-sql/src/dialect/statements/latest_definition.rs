@@ -28,14 +28,3 @@ impl Query for LatestDefinition {
         row.uint(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&LatestDefinition { table: &TABLE });
-    }
-}

@@ -75,17 +75,3 @@ impl Query for ListRejects<'_> {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let all = ListRejects { of: RejectsOf::default(), limit: 2, milliseconds: 30_000 };
-        let kinds = &[crate::dialect::statements::OfKind::of("Widget")];
-        let some = ListRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS }, ..all };
-        snapshot_of("ListRejects", &[&all, &some]);
-    }
-}

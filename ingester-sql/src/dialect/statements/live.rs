@@ -51,20 +51,3 @@ impl Query for Live<'_> {
         Ok((row.text(0)?, version(row, 1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
-        let all = Live { table: &TABLE, group, namespace: None, confirmed: true, after: "", limit: 2, narrow: true };
-        let of_namespace = Live { namespace: Some("ml"), ..all };
-        let of_core = Live { group: core, namespace: Some("ml"), ..all };
-        let unconfirmed = Live { confirmed: false, ..of_namespace };
-        let by_uid = Live { narrow: false, ..all };
-        snapshot_of("Live", &[&all, &of_namespace, &of_core, &unconfirmed, &by_uid]);
-    }
-}

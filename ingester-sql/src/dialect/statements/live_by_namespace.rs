@@ -41,17 +41,3 @@ impl Query for LiveByNamespace<'_> {
         Ok((row.text(0)?, row.uint(1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
-        let counted = LiveByNamespace { table: &TABLE, group, narrow: true };
-        let of_core = LiveByNamespace { group: core, narrow: false, ..counted };
-        snapshot_of("LiveByNamespace", &[&counted, &of_core]);
-    }
-}

@@ -43,17 +43,3 @@ impl Query for LiveTexts<'_> {
         Ok((row.text(0)?, row.value(1, SqlType::Json)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let group = &OfGroup::new("example.com");
-        let core = &OfGroup::new("");
-        let page = LiveTexts { table: &TABLE, group, after: "a", limit: 2 };
-        snapshot_of("LiveTexts", &[&page, &LiveTexts { group: core, ..page }]);
-    }
-}

@@ -49,14 +49,3 @@ fn time<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Option<Micros>, C:
         _ => None,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&LockPurgeable { table: &TABLE, uids: UIDS });
-    }
-}

@@ -40,14 +40,3 @@ impl Query for ManyVersions<'_> {
         Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0)))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ManyVersions { former: &FORMER, most: 500, limit: 2 });
-    }
-}

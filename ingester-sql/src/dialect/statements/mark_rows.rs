@@ -32,14 +32,3 @@ impl Statement for MarkRows<'_> {
         params
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&MarkRows { table: &TABLE, ingest_version: 3, uids: UIDS });
-    }
-}

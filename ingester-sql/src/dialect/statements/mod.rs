@@ -1,5 +1,5 @@
-//! The statements, one file each: parameters, template, columns of the result, and a test with a snapshot of its text in each
-//! dialect.
+//! The statements, one file each: parameters, template and columns of the result. `tests.rs` compares the text of each, in each dialect, with its
+//! snapshot.
 //!
 //! May use: ingester-core, query, dialect.
 
@@ -206,3 +206,6 @@ pub use versions::Versions;
 pub use write_backfilled::{Backfilled, WriteBackfilled};
 pub use write_companion::WriteCompanion;
 pub use write_setting::WriteSetting;
+
+#[cfg(test)]
+mod tests;

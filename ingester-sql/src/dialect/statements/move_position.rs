@@ -29,14 +29,3 @@ impl Statement for MovePosition<'_> {
         vec![Param::Int(seq), Param::Int(horizon), Param::UInt(horizon_version), name]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&MovePosition { table: &TABLE, to: LogState::default() });
-    }
-}

@@ -37,14 +37,3 @@ impl Query for Names<'_> {
         Ok((row.text(0)?, row.text(1)?, row.text(2)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&Names { table: &TABLE, uids: UIDS });
-    }
-}

@@ -41,14 +41,3 @@ impl Query for Namesakes<'_> {
         Ok((row.text(0)?, row.text(1)?, row.text(2)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&Namesakes { table: &TABLE, uids: UIDS });
-    }
-}

@@ -44,15 +44,3 @@ impl Query for NewerRows<'_> {
         row.text(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let narrow = NewerRows { table: &TABLE, ingest_version: 1, after: "a", limit: 100, narrow: true };
-        snapshot_of("NewerRows", &[&narrow, &NewerRows { narrow: false, ..narrow }]);
-    }
-}

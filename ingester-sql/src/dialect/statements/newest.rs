@@ -32,14 +32,3 @@ impl Query for Newest<'_> {
         row.value(0, SqlType::BigIntUnsigned)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot_of("Newest", &[&Newest { table: &TABLE, narrow: true }, &Newest { table: &TABLE, narrow: false }]);
-    }
-}

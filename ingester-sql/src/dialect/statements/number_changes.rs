@@ -31,14 +31,3 @@ impl Statement for NumberChanges<'_> {
         Some(RowsOf { after: 1, ..RowsOf::new(&[SqlType::BigInt]) })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&NumberChanges { ids: &[7, 9], offset: 1000 });
-    }
-}

@@ -64,17 +64,3 @@ impl Query for OldVersions<'_> {
         Ok((row.text(0)?, time_of(row, 1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let group = &OfGroup::new("example.com");
-        let before = OldVersions { former: &FORMER, group, of: Old::Before(NOW), limit: 2 };
-        let first = OldVersions { of: Old::Of("a"), ..before };
-        snapshot_of("OldVersions", &[&before, &first]);
-    }
-}

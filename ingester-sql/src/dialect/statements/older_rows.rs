@@ -46,15 +46,3 @@ impl Query for OlderRows<'_> {
         row.text(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let all = OlderRows { table: &TABLE, ingest_version: 3, unmarked: true, after: "a", limit: 2, narrow: true };
-        snapshot_of("OlderRows", &[&all, &OlderRows { unmarked: false, narrow: false, ..all }]);
-    }
-}

@@ -36,16 +36,3 @@ impl Statement for Overwrite<'_> {
         Some(RowsOf::columns(self.table.columns))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let row = &row();
-        let overwrite = Overwrite { table: &TABLE, rows: &[(row, NOW), (row, NOW)] };
-        snapshot_of("Overwrite", &[&overwrite, &Overwrite { table: &STAYING, ..overwrite }]);
-    }
-}

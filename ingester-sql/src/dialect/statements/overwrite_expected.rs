@@ -59,17 +59,3 @@ impl Query for OverwriteExpected<'_> {
         row.text(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let row = row();
-        let overwrite = OverwriteExpected { table: &TABLE, rows: &[(&row, 7), (&row, 8)], update_time: NOW };
-        let judging = Dialect::ALL.into_iter().filter(|dialect| dialect.judges());
-        snapshot_on(judging, "OverwriteExpected", &[&overwrite, &OverwriteExpected { table: &STAYING, ..overwrite }]);
-    }
-}

@@ -34,14 +34,3 @@ impl Query for Peek<'_> {
         (0..2 + self.table.indexed().len()).map(|place| row.optional_text(place)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&Peek { table: &TABLE, limit: 2 });
-    }
-}

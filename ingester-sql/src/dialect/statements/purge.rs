@@ -39,15 +39,3 @@ impl Statement for Purge<'_> {
         Param::texts(self.uids)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let rows = Purge { table: &TABLE, companion: None, uids: UIDS };
-        snapshot_of("Purge", &[&rows, &Purge { companion: Some(Companion::Labels), ..rows }]);
-    }
-}

@@ -29,14 +29,3 @@ impl Statement for PurgeChanges<'_> {
         Some(RowsOf::new(&[SqlType::BigInt]))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&PurgeChanges { ids: &[7, 9] });
-    }
-}

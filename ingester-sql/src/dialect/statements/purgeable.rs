@@ -49,17 +49,3 @@ impl Query for Purgeable<'_> {
         Ok((row.text(0)?, time_of(row, 1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let group = &OfGroup::new("example.com");
-        let first = Purgeable { table: &TABLE, group, before: NOW, behind: None, limit: 2 };
-        let next = Purgeable { behind: Some(("a", NOW)), ..first };
-        snapshot_of("Purgeable", &[&first, &next]);
-    }
-}

@@ -38,14 +38,3 @@ impl Query for Read<'_> {
         self.table.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&Read { table: &TABLE, uids: UIDS });
-    }
-}

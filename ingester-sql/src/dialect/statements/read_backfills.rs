@@ -57,14 +57,3 @@ pub struct BackfillRow {
     /// Whether `complete_time` is set.
     pub complete: bool,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadBackfills);
-    }
-}

@@ -21,14 +21,3 @@ impl Query for ReadClock {
         row.value(0, SqlType::DateTime)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadClock);
-    }
-}

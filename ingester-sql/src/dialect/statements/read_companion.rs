@@ -41,19 +41,3 @@ impl Query for ReadCompanion<'_> {
         Ok((row.text(0)?, row.text(1)?, value))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let labels = ReadCompanion { table: &TABLE, companion: Companion::Labels, uids: UIDS };
-        let list = ReadCompanion { companion: Companion::Values(&LIST), ..labels };
-        snapshot_of(
-            "ReadCompanion",
-            &[&labels, &list, &ReadCompanion { companion: Companion::Values(&MAP), ..labels }],
-        );
-    }
-}

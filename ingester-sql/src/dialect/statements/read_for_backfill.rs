@@ -100,17 +100,3 @@ pub struct RowToBackfill {
     /// The stored values of the columns.
     pub values: Vec<Value>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let page = RowsToBackfill::After { uid: "a", limit: 2 };
-        let page = ReadForBackfill { table: &TABLE, places: &[13, 14], rows: page };
-        let these = ReadForBackfill { rows: RowsToBackfill::These(UIDS), ..page };
-        snapshot_of("ReadForBackfill", &[&page, &these]);
-    }
-}

@@ -20,14 +20,3 @@ impl Query for ReadGrants {
         row.text(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadGrants);
-    }
-}

@@ -38,16 +38,3 @@ impl Query for ReadLostEvictions<'_> {
         Ok(LostRow { uid: row.text(0)?, namespace: row.text(1)?, name: row.text(2)?, res_version: row.uint(3)? })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let all = ReadLostEvictions { table: &TABLE, namespace: None };
-        let of_namespace = ReadLostEvictions { namespace: Some("ml"), ..all };
-        snapshot_of("ReadLostEvictions", &[&all, &of_namespace]);
-    }
-}

@@ -95,16 +95,3 @@ impl Query for ReadMarks<'_> {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let rows = ReadMarks { table: "widget", of: MarksOf::Rows(UIDS) };
-        let page = ReadMarks { of: MarksOf::After { uid: "a", rule: "old", limit: 2 }, ..rows };
-        snapshot_of("ReadMarks", &[&rows, &page]);
-    }
-}

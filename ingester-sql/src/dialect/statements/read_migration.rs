@@ -31,14 +31,3 @@ impl Query for ReadMigration {
         Ok(row.int(0)? != 0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadMigration { ledger: LEDGER, version: 2 });
-    }
-}

@@ -52,17 +52,3 @@ impl Query for ReadOther<'_> {
         self.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let rows = RowsToBackfill::After { uid: "a", limit: 2 };
-        let page = ReadOther { table: TABLE.name, columns: &TABLE.columns[..8], rows };
-        let these = ReadOther { rows: RowsToBackfill::These(UIDS), ..page };
-        snapshot_of("ReadOther", &[&page, &these]);
-    }
-}

@@ -47,15 +47,3 @@ impl Query for ReadPosition<'_> {
         Ok(LogState { seq: row.int(0)?, horizon: row.int(1)?, horizon_version: row.uint(2)? })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let locked = ReadPosition { table: &TABLE, lock: true };
-        snapshot_of("ReadPosition", &[&locked, &ReadPosition { lock: false, ..locked }]);
-    }
-}

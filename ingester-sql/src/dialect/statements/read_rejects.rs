@@ -38,16 +38,3 @@ impl Query for ReadRejects<'_> {
         Ok((row.text(0)?, row.text(1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let all = ReadRejects { group_ver: "example.com/v1", kind: "Widget", namespace: None };
-        let of_namespace = ReadRejects { namespace: Some("ml"), ..all };
-        snapshot_of("ReadRejects", &[&all, &of_namespace]);
-    }
-}

@@ -55,14 +55,3 @@ pub struct RestoreRow {
     /// When the object was last to be created.
     pub restore_time: Micros,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadRestores { table: TABLE.name, uids: UIDS });
-    }
-}

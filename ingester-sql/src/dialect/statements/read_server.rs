@@ -19,14 +19,3 @@ impl Query for ReadServer {
         Ok((row.text(0)?, row.uint(1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadServer);
-    }
-}

@@ -28,14 +28,3 @@ impl Query for ReadSetting<'_> {
         row.text(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadSetting { name: "cluster" });
-    }
-}

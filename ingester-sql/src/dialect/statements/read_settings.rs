@@ -44,16 +44,3 @@ impl Query for ReadSettings<'_> {
         Ok((row.text(0)?, row.text(1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadSettings::below("sweep/a/"));
-        assert_eq!(ReadSettings::below("sweep/a/").end, "sweep/a0");
-        assert_eq!(ReadSettings::below("view:").end, "view;");
-    }
-}

@@ -20,14 +20,3 @@ impl Query for ReadVariables {
         Ok((row.text(0)?, row.text(1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReadVariables);
-    }
-}

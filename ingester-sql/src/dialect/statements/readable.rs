@@ -33,15 +33,3 @@ impl Query for Readable<'_> {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let columns = [Ident::new("uid"), Ident::new("name")];
-        snapshot(&Readable { table: TABLE.name, columns: &columns });
-    }
-}

@@ -31,15 +31,3 @@ impl Statement for RecordInterrupted<'_> {
         vec![Param::Int(self.version), Param::Text(self.description), Param::Value(self.checksum)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let checksum = Value::Bytes([1, 2].into());
-        snapshot(&RecordInterrupted { ledger: LEDGER, version: 2, description: "add owner", checksum: &checksum });
-    }
-}

@@ -55,15 +55,3 @@ impl Statement for RecordLostEvictions<'_> {
         Some(RowsOf::new(&[Text, Text, Text, Text, BigIntUnsigned, DateTime]))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let lost = LostRow { uid: "a", namespace: "ml", name: "w", res_version: 7 };
-        snapshot(&RecordLostEvictions { table: &TABLE, lost: &[lost, lost], lost_time: NOW });
-    }
-}

@@ -42,22 +42,3 @@ impl Statement for RecordMarks<'_> {
         Some(RowsOf::new(&[TEXT, TEXT, TEXT, TEXT, TEXT, TIME, TIME]))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let mark = |uid: &str, revert_time| Mark {
-            uid: uid.into(),
-            rule: "old".into(),
-            fingerprint: "f".into(),
-            text_hash: "h".into(),
-            mark_time: NOW,
-            revert_time,
-        };
-        snapshot(&RecordMarks { table: "widget", marks: &[mark("a", None), mark("b", Some(NOW))] });
-    }
-}

@@ -61,23 +61,3 @@ pub struct RejectRow<'a> {
     /// Why it was rejected.
     pub reason: &'a str,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let reject = RejectRow {
-            uid: "a",
-            group_ver: "example.com/v1",
-            kind: "Widget",
-            namespace: "ml",
-            name: "w",
-            res_version: "7",
-            reason: "too long",
-        };
-        snapshot(&RecordRejects { rejects: &[reject, reject], reject_time: NOW });
-    }
-}

@@ -34,15 +34,3 @@ impl Statement for RecordResets {
         [Param::Text(What::Reset.text()), Param::Time(self.at)].into_iter().chain(name).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let all = RecordResets { table: None, at: NOW };
-        snapshot_of("RecordResets", &[&all, &RecordResets { table: Some(TABLE.name), ..all }]);
-    }
-}

@@ -34,14 +34,3 @@ impl Statement for RecordRestore<'_> {
         texts.into_iter().chain([Param::Time(self.restore_time)]).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&RecordRestore { table: TABLE.name, uid: "a", nonce: "0f", restore_time: NOW });
-    }
-}

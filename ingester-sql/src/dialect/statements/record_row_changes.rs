@@ -40,14 +40,3 @@ impl Statement for RecordRowChanges<'_> {
         params
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&RecordRowChanges { table: &TABLE, uids: UIDS, what: What::Deleted, at: NOW });
-    }
-}

@@ -22,14 +22,3 @@ impl Statement for RecordSetting<'_> {
         vec![Param::Text(self.name), Param::Text(self.value)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&RecordSetting { name: "cluster", value: "uid" });
-    }
-}

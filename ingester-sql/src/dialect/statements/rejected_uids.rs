@@ -24,14 +24,3 @@ impl Query for RejectedUids {
         Ok((row.text(0)?, row.text(1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&RejectedUids { limit: 2 });
-    }
-}

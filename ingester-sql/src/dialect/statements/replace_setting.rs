@@ -24,14 +24,3 @@ impl Statement for ReplaceSetting<'_> {
         vec![Param::Text(self.to), Param::Text(self.name), Param::Text(self.from)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&ReplaceSetting { name: "definition/job", from: "1 a", to: "2 b" });
-    }
-}

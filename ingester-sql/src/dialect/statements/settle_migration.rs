@@ -28,15 +28,3 @@ impl Statement for SettleMigration {
         vec![Param::Int(self.version)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let done = SettleMigration { ledger: LEDGER, version: 2, done: true };
-        snapshot_of("SettleMigration", &[&done, &SettleMigration { done: false, ..done }]);
-    }
-}

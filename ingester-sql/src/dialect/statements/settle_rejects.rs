@@ -32,14 +32,3 @@ impl Statement for SettleRejects<'_> {
         Some(RowsOf { after: 1, ..RowsOf::new(&[SqlType::Text; 2]) })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&SettleRejects { kind: "Widget", versions: &[("a", "1".into()), ("b", "2".into())] });
-    }
-}

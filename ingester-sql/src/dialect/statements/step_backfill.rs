@@ -42,15 +42,3 @@ impl Statement for StepBackfill<'_> {
         ]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let step = StepBackfill { table: "widget", column: "owner", position: "a", read: 3, filled: 2, failed: 1 };
-        snapshot(&step);
-    }
-}

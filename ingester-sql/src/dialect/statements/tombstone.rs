@@ -59,15 +59,3 @@ pub struct Gone<'a> {
     /// The time of the tombstone.
     pub delete_time: Micros,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let gone = Gone { uid: "a", res_version: 7, delete_time: NOW };
-        snapshot(&Tombstone { table: &TABLE, gone: &[gone, gone], update_time: NOW });
-    }
-}

@@ -69,17 +69,3 @@ impl Query for TombstoneOlder<'_> {
         Ok(Marked { uid: row.text(0)?, namespace: row.text(1)?, name: row.text(2)?, res_version: row.uint(3)? })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let gone = Gone { uid: "a", res_version: 7, delete_time: NOW };
-        let tombstone = TombstoneOlder { table: &TABLE, gone: &[gone, gone], update_time: NOW };
-        let judging = Dialect::ALL.into_iter().filter(|dialect| dialect.judges());
-        snapshot_on(judging, "TombstoneOlder", &[&tombstone]);
-    }
-}

@@ -30,14 +30,3 @@ impl Statement for Undelete<'_> {
         [Param::Time(self.update_time)].into_iter().chain(Param::texts(self.uids)).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&Undelete { table: &TABLE, uids: UIDS, update_time: NOW });
-    }
-}

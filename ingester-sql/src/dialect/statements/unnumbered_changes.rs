@@ -54,14 +54,3 @@ impl Query for UnnumberedChanges<'_> {
         Ok(UnnumberedChange { id: row.int(0)?, at: time_of(row, 1)?, reset_version })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&UnnumberedChanges { table: &TABLE, limit: 100 });
-    }
-}

@@ -38,14 +38,3 @@ impl Query for VersionTimes<'_> {
         Ok((row.text(0)?, time_of(row, 1)?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&VersionTimes { table: &WITH_HISTORY, uids: UIDS });
-    }
-}

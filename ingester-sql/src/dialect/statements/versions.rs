@@ -51,15 +51,3 @@ pub(super) fn version<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Vers
         eviction: Eviction::stored(row.int(place + 3)? != 0, &row.value(place + 4, SqlType::Boolean)?),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let locked = Versions { table: &TABLE, uids: UIDS, lock: true };
-        snapshot_of("Versions", &[&locked, &Versions { lock: false, ..locked }]);
-    }
-}

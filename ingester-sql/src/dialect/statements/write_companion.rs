@@ -42,25 +42,3 @@ impl Statement for WriteCompanion<'_> {
         Some(RowsOf { skips_unfit: true, ..RowsOf::columns(self.companion.columns()) })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        let labels =
-            WriteCompanion { table: &TABLE, companion: Companion::Labels, rows: &[("a", "k", "v"); 2], new: false };
-        let list = WriteCompanion { companion: Companion::Values(&LIST), ..labels };
-        snapshot_of(
-            "WriteCompanion",
-            &[
-                &labels,
-                &list,
-                &WriteCompanion { companion: Companion::Values(&MAP), ..labels },
-                &WriteCompanion { new: true, ..labels },
-            ],
-        );
-    }
-}

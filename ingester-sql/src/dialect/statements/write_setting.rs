@@ -27,14 +27,3 @@ impl Statement for WriteSetting<'_> {
         vec![Param::Text(self.name), Param::Text(self.value)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::tests::*;
-
-    #[test]
-    fn reads_well() {
-        snapshot(&WriteSetting { name: "view:all", value: "1 2 3" });
-    }
-}
