@@ -135,7 +135,7 @@ fn every_statement_has_a_snapshot() {
         }
         let camel: String = name.split('_').map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect();
         let snapshot = folder.join(format!("snapshots/{camel}.snap"));
-        assert!(snapshot.is_file(), "{} has no snapshot: add a test `reads_well` to it", file.display());
+        assert!(snapshot.is_file(), "{} has no snapshot: add a row to statements/tests.rs", file.display());
     }
 }
 

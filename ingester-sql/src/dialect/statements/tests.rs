@@ -5,6 +5,7 @@ use super::*;
 use crate::dialect::tests::*;
 use crate::dialect::{Dialect, OfGroup};
 use crate::query::{Filter, Query, Route, Test};
+use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Ident};
 use ingester_core::value::{Micros, Value};
 
@@ -62,7 +63,7 @@ read_well! {
         snapshot(&CountRoutes::new(query, routes.to_count(), 30_000));
     }
     count_rows {
-        let query = &crate::query::Query::default().check(&TABLE).unwrap();
+        let query = &Query::default().check(&TABLE).unwrap();
         let group = &OfGroup::new("");
         let all = CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
         let owner = TABLE.columns.iter().find(|column| column.name.as_str() == "owner");
@@ -96,7 +97,7 @@ read_well! {
         snapshot_of("EndsOverTime", &[&over_time, &now]);
     }
     explain {
-        let query = &crate::query::Query::default().check(&TABLE).unwrap();
+        let query = &Query::default().check(&TABLE).unwrap();
         let group = &OfGroup::new("example.com");
         let statement =
             &CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
@@ -137,7 +138,7 @@ read_well! {
     latest_definition { snapshot(&LatestDefinition { table: &TABLE }); }
     list_rejects {
         let all = ListRejects { of: RejectsOf::default(), limit: 2, milliseconds: 30_000 };
-        let kinds = &[crate::dialect::statements::OfKind::of("Widget")];
+        let kinds = &[OfKind::of("Widget")];
         let some = ListRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS }, ..all };
         snapshot_of("ListRejects", &[&all, &some]);
     }
