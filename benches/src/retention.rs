@@ -8,12 +8,12 @@ use crate::objects::{self, Dice, updated};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use crd_specs::KINDS;
+use ingester_config::{Config, Kept, Live};
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
-use ingester_mirror::config::{self, Config, Kept, Live};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::suspend::Suspension;
 use ingester_store::{ConnectOptions, RowChange, Store};
@@ -69,7 +69,7 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
         let done = async {
             if purging {
                 // It waits for its next round once everything is purged.
-                let retention = config::Retention { deleted: Some(Kept::For(AGE)), ..Default::default() };
+                let retention = ingester_config::Retention { deleted: Some(Kept::For(AGE)), ..Default::default() };
                 let config = Config { retention, ..Config::default() };
                 let suspension = Suspension::new(&[kind], &config, &metrics);
                 let (store, kinds) = (store.clone(), vec![kind]);

@@ -1,15 +1,15 @@
 //! The database: from the arguments, otherwise the environment, otherwise a file in the current folder. A command says which one, and why,
 //! unless its own arguments do.
 //!
-//! May use: arguments, ending, output, progress, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, ending, output, progress, ingester-config, ingester-core, ingester-mirror, ingester-store.
 
 use crate::arguments::{ConfigFile, Target};
 use crate::ending::Failure;
 use crate::output::note;
 use crate::progress;
 use anyhow::anyhow;
+use ingester_config::{Config, ConfigError, Environment, Gate, Ingester, with_password};
 use ingester_core::{Kind, KindNames};
-use ingester_mirror::config::{Config, ConfigError, Environment, Gate, Ingester, with_password};
 use ingester_store::{Address, ConnectOptions, Store, StoreError};
 use std::fmt;
 use std::path::Path;

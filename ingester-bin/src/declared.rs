@@ -1,14 +1,14 @@
 //! Kinds of a file: `--kinds FILE`, or `ingester.kindsFile` of the configuration.
 //!
-//! May use: arguments, ending, program, ingester-core, ingester-declare, ingester-mirror, ingester-store.
+//! May use: arguments, ending, program, ingester-config, ingester-core, ingester-declare, ingester-mirror, ingester-store.
 
 use crate::arguments;
 use crate::ending::Failure;
 use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
+use ingester_config::Config;
 use ingester_declare::declare;
 use ingester_declare::kept::kept;
-use ingester_mirror::config::Config;
 use ingester_store::files;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

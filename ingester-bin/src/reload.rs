@@ -1,13 +1,13 @@
 //! Applies changes of the configuration file while the program runs.
 //!
-//! May use: ingester-core, ingester-mirror, ingester-store, logging.
+//! May use: ingester-config, ingester-core, ingester-mirror, ingester-store, logging.
 //!
 //! The file is read every few seconds. File notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
 //! that is swapped, and other file systems have no notifications.
 
 use crate::logging::Level;
+use ingester_config::{Config, ConfigChanges, Environment};
 use ingester_core::{Kind, KindNames};
-use ingester_mirror::config::{Config, ConfigChanges, Environment};
 use ingester_mirror::metrics::Metrics;
 use ingester_store::files;
 use std::path::{Path, PathBuf};

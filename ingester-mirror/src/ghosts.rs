@@ -1,14 +1,14 @@
 //! Ghosts: objects that were evicted from etcd and are in the cluster again, as after a restore of etcd from a backup. The mirror leaves
 //! both the object and its row alone, unless they are the same; here a person sees both sides and decides which of them stays.
 //!
-//! May use: ingester-core, ingester-store, audit, cluster, config, lifecycle, replicas, sync, unit.
+//! May use: ingester-config, ingester-core, ingester-store, audit, cluster, lifecycle, replicas, sync, unit.
 
 use crate::audit::AuditError;
 use crate::cluster::{ApiError, ApiErrorKind, Deletion};
-use crate::config::{Config, Live};
 use crate::lifecycle::{finalizer, is_ghost};
 use crate::sync::{Context, units};
 use crate::unit::Unit;
+use ingester_config::{Config, Live};
 use ingester_core::kind::Kind;
 use ingester_core::object::Object;
 use ingester_store::compare::{Difference, content_differences};

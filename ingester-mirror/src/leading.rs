@@ -1,11 +1,11 @@
 //! Which kinds this process leads: it does for these what is done once for all units of a kind.
 //!
-//! May use: ingester-core, config, health, replicas, unit.
+//! May use: ingester-config, ingester-core, health, replicas, unit.
 
-use crate::config::Live;
 use crate::health::Health;
 use crate::replicas::Assignment;
 use crate::unit::{leads, scopes};
+use ingester_config::Live;
 use ingester_core::Kind;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
@@ -90,11 +90,11 @@ impl Leading {
 #[cfg(test)]
 mod tests {
     use super::Leading;
-    use crate::config::{Config, Live};
     use crate::fixture::MODEL;
     use crate::health::{Health, KindState};
     use crate::replicas::Assignment;
     use futures::FutureExt as _;
+    use ingester_config::{Config, Live};
     use ingester_core::Kind;
     use ingester_core::kind::Definition;
 

@@ -9,8 +9,8 @@
 //! - [`remove_finalizers`] removes our finalizer from all objects of a kind, for uninstalling.
 //!
 //! ```no_run
+//! use ingester_config::{Config, Live};
 //! use ingester_core::Kind;
-//! use ingester_mirror::config::{Config, Live};
 //! use ingester_mirror::events::Publisher;
 //! use ingester_mirror::health::Health;
 //! use ingester_mirror::metrics::Metrics;
@@ -40,7 +40,7 @@
 //!
 //! [`examine`] asks an API server what it would say to a mirror. [`replicas`] shares the work with other processes. [`retention`] purges rows of
 //! objects that were deleted long ago, and those that rules name. [`policies`] says which objects leave etcd by rules. [`suspend`] keeps kinds from
-//! being written. [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
+//! being written. [`identity`] keeps the rows of two clusters apart. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
 pub mod audit;
@@ -48,8 +48,6 @@ mod backoff;
 mod budget;
 mod clock;
 mod cluster;
-#[cfg_attr(test, allow(clippy::too_many_lines, reason = "a test names every key"))]
-pub mod config;
 mod dependents;
 pub mod events;
 pub mod examine;
@@ -68,7 +66,6 @@ pub mod policies;
 pub mod replicas;
 pub mod retention;
 mod rows;
-mod selection;
 #[cfg(test)]
 mod simulation;
 pub mod suspend;
@@ -77,4 +74,7 @@ mod uninstall;
 mod unit;
 
 pub use cluster::ApiError;
+/// The configuration, for programs that name it by its former path.
+#[doc(hidden)]
+pub use ingester_config as config;
 pub use uninstall::{Removal, remove_finalizers};

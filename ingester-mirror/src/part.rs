@@ -1,11 +1,10 @@
 //! A unit's own part of the cluster and of the database: the objects of one shard, and writes only while this process may write.
 //!
-//! May use: ingester-core, ingester-store, cluster, config, dependents, policies, replicas, rows.
+//! May use: ingester-config, ingester-core, ingester-store, cluster, dependents, policies, replicas, rows.
 
 use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
-use crate::config::EvictRule;
 use crate::dependents::Uids;
 use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::replicas::Assignment;
@@ -13,6 +12,7 @@ use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
+use ingester_config::EvictRule;
 use ingester_core::Kind;
 use ingester_core::object::{Identity, Meta};
 use ingester_core::value::Micros;

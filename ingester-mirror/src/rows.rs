@@ -1,13 +1,13 @@
 //! The database, as the mirror sees it: the rows of one kind, in all namespaces or in one.
 //!
-//! May use: ingester-core, ingester-store, config, policies.
+//! May use: ingester-config, ingester-core, ingester-store, policies.
 //!
 //! [`Rows`] is what the mirror needs. [`StoreRows`] is the real one, over a [`Store`].
 
-use crate::config::EvictRule;
 use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed, candidates, pending, premise, unproved, weigh};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_config::EvictRule;
 use ingester_core::kind::Kind;
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};

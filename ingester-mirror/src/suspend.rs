@@ -1,14 +1,14 @@
 //! Kinds that are suspended: nothing is written for them, neither to the database nor to the cluster.
 //!
-//! May use: ingester-core, config, metrics.
+//! May use: ingester-config, ingester-core, metrics.
 //!
 //! Work that writes for a kind holds a [`Permit`] and gives it back once it is revoked. A kind counts as suspended, and a log line says
 //! so, when the last one is back: from then on nothing changes.
 
-use crate::config::{Config, Live};
 use crate::metrics::Metrics;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use ingester_config::{Config, Live};
 use ingester_core::kind::Kind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -143,9 +143,9 @@ fn say_suspended(kind: &str) {
 #[cfg(test)]
 mod tests {
     use super::Suspension;
-    use crate::config::{Config, Live};
     use crate::fixture::MODEL;
     use crate::metrics::Metrics;
+    use ingester_config::{Config, Live};
     use ingester_core::Kind;
     use ingester_core::kind::Definition;
     use std::sync::Arc;

@@ -1,12 +1,11 @@
 //! A unit of work: one kind, in all namespaces or in one. Holds what all tasks of the unit share.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, dependents, events, health, lifecycle, metrics, replicas, rows, selection.
+//! May use: ingester-config, ingester-core, ingester-store, backoff, budget, clock, cluster, dependents, events, health, lifecycle, metrics, replicas, rows.
 
 use crate::backoff::DATABASE;
 use crate::budget::Quota;
 use crate::clock::Clock;
 use crate::cluster::{Cluster, with_type};
-use crate::config::{Config, Live};
 use crate::dependents::MirroredKinds;
 use crate::events::Publisher;
 use crate::health::Health;
@@ -15,9 +14,10 @@ use crate::metrics::ControllerMetrics;
 use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::Rows;
-use crate::selection::Selection;
 use backon::Retryable as _;
 use futures::FutureExt as _;
+use ingester_config::Selection;
+use ingester_config::{Config, Live};
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, ManagedFields, Object, ObjectError};
 use ingester_core::row::Row;

@@ -6,11 +6,11 @@
 use anyhow::{Context as _, Result};
 use crd_specs::model::Model;
 use crd_specs::project::Project;
+use ingester_config::{Config, Live};
 use ingester_core::kind::{Decode, Functions, Plural};
 use ingester_core::object::Object;
 use ingester_core::value::Values;
 use ingester_core::{Kind, json};
-use ingester_mirror::config::{Config, Live};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;

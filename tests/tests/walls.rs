@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates with rooms, each with those below it.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
     ("ingester-printers", &[]),
     ("ingester-macros", &[]),
     ("ingester-core", &["ingester-macros"]),
@@ -16,7 +16,8 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("ingester-declare", &["ingester-core", "ingester-sql"]),
     ("ingester-testing", &["ingester-core", "ingester-declare"]),
     ("ingester-store", &["ingester-core", "ingester-sql", "ingester-declare"]),
-    ("ingester-mirror", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
+    ("ingester-config", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
+    ("ingester-mirror", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store", "ingester-config"]),
     ("ingester-server", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
     (
         "ingester-bin",
@@ -26,6 +27,7 @@ const CRATES: [(&str, &[&str]); 10] = [
             "ingester-sql",
             "ingester-declare",
             "ingester-store",
+            "ingester-config",
             "ingester-mirror",
             "ingester-printers",
             "ingester-server",

@@ -1,10 +1,10 @@
 //! A MutatingAdmissionPolicy that sets our finalizer when an object is created.
 
 use crate::arguments::AdmissionVersion;
+use ingester_config::Ingester;
 use ingester_core::Kind;
 use ingester_core::kind::Finalizer;
 use ingester_core::marks::Mark;
-use ingester_mirror::config::Ingester;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,9 +7,9 @@ use crate::output::{Table, note, show};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
+use ingester_config::Config;
 use ingester_core::Kind;
 use ingester_mirror::audit::{AuditProgress, AuditReport, audit};
-use ingester_mirror::config::Config;
 
 pub(crate) async fn run(arguments: &Audit, config: Config, program: Program) -> Result<Ending, Failure> {
     let kinds = chosen(program.kinds, &arguments.kinds)?;

@@ -7,7 +7,7 @@ use crate::output::{Table, note, show};
 use crate::program::Program;
 use crate::progress;
 use anyhow::Context as _;
-use ingester_mirror::config::Config;
+use ingester_config::Config;
 use ingester_mirror::ghosts::{Found, Ghost, Keep, Search};
 use ingester_store::files;
 use std::fs::{File, OpenOptions};

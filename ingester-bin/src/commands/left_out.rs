@@ -1,8 +1,8 @@
 //! Reports how many live rows the filters of kinds leave out.
 
 use crate::output::note;
+use ingester_config::Ingester;
 use ingester_core::Kind;
-use ingester_mirror::config::Ingester;
 use ingester_store::left_out::{FilterVerdict, LeftOut};
 use ingester_store::{Store, StoreError};
 use std::time::Duration;
@@ -64,10 +64,10 @@ pub(super) async fn report(store: &Store, kinds: &[Kind], ingester: &Ingester) -
 #[cfg(test)]
 mod tests {
     use super::{counted, waiting};
+    use ingester_config::{Ingester, SweepLimit};
     use ingester_core::Kind;
     use ingester_core::object::{ManagedFields, Object};
     use ingester_declare::declare::kinds;
-    use ingester_mirror::config::{Ingester, SweepLimit};
     use ingester_store::left_out::{FilterVerdict, LeftOut};
     use ingester_store::migrate::{Backfill, May};
     use ingester_store::{ConnectOptions, RowChange, Store};

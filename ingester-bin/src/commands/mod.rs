@@ -1,7 +1,7 @@
 //! The commands, one file each. A command first resolves its arguments: it rejects contradictions, and finds its kinds and its database. Only
 //! then does it connect to a database or a cluster.
 //!
-//! May use: arguments, cluster, database, ending, logging, output, parts, program, progress, reach, reload, saved, server, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-printers, ingester-server, ingester-store.
+//! May use: arguments, cluster, database, ending, logging, output, parts, program, progress, reach, reload, saved, server, ingester-config, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-printers, ingester-server, ingester-store.
 
 mod admission;
 pub(crate) mod audit;
@@ -48,11 +48,11 @@ use crate::ending::Failure;
 use crate::program::Program;
 use crate::server::Render;
 use anyhow::anyhow;
+use ingester_config::Config;
 use ingester_core::kind::Decode;
 use ingester_core::nearest::nearest;
 use ingester_core::{Kind, Registry};
 use ingester_declare::kept::kept;
-use ingester_mirror::config::Config;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{ClusterCheck, IdentityError, Names, identify};

@@ -7,8 +7,8 @@ use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
+use ingester_config::{Config, EvictRule, RetentionRule};
 use ingester_core::Kind;
-use ingester_mirror::config::{Config, EvictRule, RetentionRule};
 use ingester_mirror::examine::namespaces;
 use ingester_mirror::policies::{
     self, Candidate, Forecast, ForecastScope, Hindrance, Origin, PolicyError, WrongRule, forecast, in_namespaces,

@@ -5,8 +5,8 @@ use crate::arguments::RevertPolicies;
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
+use ingester_config::Config;
 use ingester_core::Kind;
-use ingester_mirror::config::Config;
 use ingester_store::Store;
 use ingester_store::marks::{Mark, Withdrawal, Withdrawn};
 

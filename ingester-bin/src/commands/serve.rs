@@ -11,9 +11,9 @@ use crate::saved;
 use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
+use ingester_config::{Config, FormerObjects, FrontProxy, RestoreAs};
 use ingester_core::Kind;
 use ingester_declare::kept::kept;
-use ingester_mirror::config::{self, Config, FormerObjects, FrontProxy, RestoreAs};
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::Names;
 use ingester_server::former::{self, Namespaces};
@@ -142,7 +142,11 @@ async fn close(stores: [Arc<Store>; 2]) {
 }
 
 /// As whom objects are restored.
-async fn restore_rights(arguments: &Serve, serve: &config::Serve, has_cluster: bool) -> Result<RestoreRights, Failure> {
+async fn restore_rights(
+    arguments: &Serve,
+    serve: &ingester_config::Serve,
+    has_cluster: bool,
+) -> Result<RestoreRights, Failure> {
     Ok(match serve.restore {
         RestoreAs::User if has_cluster => RestoreRights::User(arguments.cluster.anonymous_client().await?),
         RestoreAs::User | RestoreAs::Server => RestoreRights::Server,
@@ -151,7 +155,7 @@ async fn restore_rights(arguments: &Serve, serve: &config::Serve, has_cluster: b
 }
 
 /// Which callers may see former objects.
-fn former_objects(serve: &config::Serve, client: Option<&Client>) -> Result<former::FormerObjects, Failure> {
+fn former_objects(serve: &ingester_config::Serve, client: Option<&Client>) -> Result<former::FormerObjects, Failure> {
     Ok(match (serve.former_objects, client) {
         (FormerObjects::Granted, _) => former::FormerObjects::Granted,
         (FormerObjects::None, _) => former::FormerObjects::Hidden,
@@ -217,7 +221,7 @@ struct Door {
 }
 
 impl Door {
-    async fn open(arguments: &Serve, serve: &config::Serve) -> Result<Self, Failure> {
+    async fn open(arguments: &Serve, serve: &ingester_config::Serve) -> Result<Self, Failure> {
         let unavailable = |address: &str, key: &str, error: std::io::Error| {
             Failure::Usage(anyhow!(
                 "cannot listen on `{address}`: {error} (set {key} to an address of this machine and a free port)"
@@ -244,7 +248,7 @@ impl Door {
     /// Answers until `stop` is cancelled.
     async fn serve(
         self,
-        serve: &config::Serve,
+        serve: &ingester_config::Serve,
         metrics: Metrics,
         handler: impl Handler,
         health: &Health,
@@ -273,14 +277,14 @@ impl Door {
     }
 }
 
-fn limits(serve: &config::Serve) -> Limits {
+fn limits(serve: &ingester_config::Serve) -> Limits {
     Limits { connections: serve.max_connections, request: serve.timeout, ..Limits::default() }
 }
 
 /// The authentication by this cluster, and the part that rereads the trusted authorities.
 async fn known(
     client: Client,
-    serve: &config::Serve,
+    serve: &ingester_config::Serve,
     metrics: Metrics,
     health: &Health,
     stop: &CancellationToken,

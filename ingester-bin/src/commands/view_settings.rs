@@ -3,9 +3,9 @@
 use super::start::PAUSES;
 use crate::program::Program;
 use backon::Retryable as _;
+use ingester_config::Environment;
 use ingester_core::nearest::nearest;
 use ingester_core::view::{Condition, Expression, View};
-use ingester_mirror::config::Environment;
 use ingester_store::{ErrorClass, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,8 +100,8 @@ fn of_condition(condition: &Condition, names: &mut BTreeSet<&'static str>) {
 #[cfg(test)]
 mod tests {
     use super::{filled, read_by};
+    use ingester_config::Environment;
     use ingester_declare::declare;
-    use ingester_mirror::config::Environment;
     use std::collections::{BTreeMap, BTreeSet};
 
     #[test]

@@ -3,9 +3,9 @@
 //! mark is; `tests/tests/documents.rs` checks that what marks name exists.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use ingester_config::{Config, Environment};
 use ingester_core::KindNames;
 use ingester_declare::declare;
-use ingester_mirror::config::{Config, Environment};
 use ingester_tests::Page;
 use ingester_tests::book::{Block, blocks, pages};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};

@@ -1,6 +1,6 @@
 //! Compares cluster and SQL, kind by kind, object by object, and repairs differences as the mirror itself would.
 //!
-//! May use: ingester-core, ingester-store, cluster, config, events, health, lifecycle, metrics, pipeline, replicas, sync, unit.
+//! May use: ingester-config, ingester-core, ingester-store, cluster, events, health, lifecycle, metrics, pipeline, replicas, sync, unit.
 //!
 //! `schedule` does it from time to time beside the mirror. `verdict` says whether an object and its row agree: pure. Here both are read, page by
 //! page, so memory holds one page and the uids. They are not read at the same moment, and the mirror may be running, so all suspects are read again
@@ -13,13 +13,13 @@ pub use schedule::audit_periodically;
 pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
-use crate::config::{Config, Live, SweepLimit};
 use crate::lifecycle::{is_ghost, is_leaving, is_released};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
 use crate::replicas::shard::Shard;
 use crate::sync::{Context, units};
 use crate::unit::{Scope, Unit};
 use futures::StreamExt as _;
+use ingester_config::{Config, Live, SweepLimit};
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, Object};
 use ingester_core::row::Eviction;
@@ -424,7 +424,6 @@ impl<'a> Auditor<'a> {
 #[cfg(test)]
 mod tests {
     use super::{AuditReport, Auditor, Finding};
-    use crate::config::{Config, Live};
     use crate::events::Publisher;
     use crate::fixture::MODEL;
     use crate::health::Health;
@@ -433,6 +432,7 @@ mod tests {
     use crate::replicas::shard::Shard;
     use crate::sync::{Context, units};
     use http::{Request, Response};
+    use ingester_config::{Config, Live};
     use ingester_core::object::ManagedFields;
     use ingester_core::row::Row;
     use ingester_core::value::Micros;

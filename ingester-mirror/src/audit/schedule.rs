@@ -1,13 +1,13 @@
 //! Audits from time to time, beside the mirror: what they find is a metric and a log line, and is not repaired.
 
 use super::{AuditReport, Counts, audit_parts};
-use crate::config::{Config, Live};
 use crate::events::Publisher;
 use crate::health::Health;
 use crate::metrics::{FINDINGS, Metrics};
 use crate::replicas::Assignment;
 use crate::sync::Context;
 use crate::unit::{Scope, scopes};
+use ingester_config::{Config, Live};
 use ingester_core::kind::Kind;
 use parking_lot::Mutex;
 use std::collections::hash_map::RandomState;
@@ -210,10 +210,10 @@ fn of_each(counts: &Counts) -> [u64; FINDINGS.len()] {
 mod tests {
     use super::{Counts, FINDINGS, Shown, held, names, of_each};
     use crate::audit::{AuditReport, Finding, ReportEntry};
-    use crate::config::Config;
     use crate::fixture::MODEL;
     use crate::metrics::Metrics;
     use crate::replicas::Assignment;
+    use ingester_config::Config;
     use std::time::Duration;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The API server, as the mirror sees it: one kind's objects as JSON texts, listed, watched, looked up, patched and deleted.
 //!
-//! May use: ingester-core, dependents, replicas, selection.
+//! May use: ingester-config, ingester-core, dependents, replicas.
 //!
 //! [`Cluster`] is what the mirror needs. `api_server` is the real one, over kube's client; `events` reads what a watch sends, and
 //! `partial` an object's metadata. `properties` tests all of this against the bytes of answers.

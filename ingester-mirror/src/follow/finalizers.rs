@@ -3,9 +3,9 @@
 use super::Follower;
 use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
-use crate::config::Finalizer;
 use crate::lifecycle::finalizer;
 use crate::pipeline::{Arrival, Item, Work, bytes_of};
+use ingester_config::Finalizer;
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior};
 

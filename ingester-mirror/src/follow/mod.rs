@@ -1,6 +1,6 @@
 //! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, dependents, health, lifecycle, metrics, pipeline, policies, unit.
+//! May use: ingester-config, ingester-core, ingester-store, backoff, budget, cluster, dependents, health, lifecycle, metrics, pipeline, policies, unit.
 //!
 //! | file | what it does |
 //! |---|---|

@@ -1,13 +1,13 @@
 //! Judges repeatedly which objects rules move out of etcd, and hands them to the pipeline.
 
 use super::Follower;
-use crate::config::{Config, EvictRule, Policies};
 use crate::pipeline::MOST_OBJECTS;
 use crate::policies::{
     Candidate, Dependents, Mandate, PolicyError, Rule, WeighBounds, WrongRule, age, in_namespaces, judge_proved, rules,
 };
 use crate::unit::{Unit, in_time, scopes};
 use futures::FutureExt as _;
+use ingester_config::{Config, EvictRule, Policies};
 use ingester_core::value::Micros;
 use ingester_store::Premise;
 use ingester_store::units::RuleRecord;

@@ -1,6 +1,6 @@
 //! The rules of an object's life, for the mirror and for the audit. Pure.
 //!
-//! May use: ingester-core, ingester-store, config.
+//! May use: ingester-config, ingester-core, ingester-store.
 //!
 //! [`decide`] takes a [`Case`] (the object, how it arrived, its row, what is remembered of it, what a rule chose) and returns what happens next: what
 //! is written, what is requested from Kubernetes, what waits. `plan` in this file is the part that depends on the object's metadata alone. Of
@@ -13,7 +13,7 @@ pub(crate) mod finalizer;
 pub(crate) use case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
 pub(crate) use decide::{Next, Omission, RowWrite, decide, is_as_remembered, is_being_evicted};
 
-use crate::config::Finalizer;
+use ingester_config::Finalizer;
 use ingester_core::marks::{Mark, MarkName, Marks};
 use ingester_core::object::Meta;
 use ingester_core::row::{Eviction, Version};
@@ -206,7 +206,7 @@ pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Action, Circumstances, LifecycleState, ObjectPlan, Rules, is_ghost, is_leaving, is_released, plan};
-    use crate::config::Finalizer;
+    use ingester_config::Finalizer;
     use ingester_core::marks::Marks;
     use ingester_core::object::Meta;
     use ingester_core::row::{Eviction, Version};

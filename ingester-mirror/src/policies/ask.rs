@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use crate::cluster::ApiError;
-use crate::config::EvictRule;
+use ingester_config::EvictRule;
 use ingester_core::Kind;
 use ingester_core::schema::{Fault, base, check_evict_namespaces, check_evict_since, check_evictable};
 use ingester_core::value::Value;

@@ -5,9 +5,9 @@ use super::{
     judge_proved, list_dependents, namespaces, pending, premise, unproved, weigh,
 };
 use crate::cluster::ApiServer;
-use crate::config::EvictRule;
 use crate::dependents::Uids;
 use futures::FutureExt as _;
+use ingester_config::EvictRule;
 use ingester_core::Kind;
 use ingester_store::Store;
 use ingester_store::units::{Phase, UnitRecord};

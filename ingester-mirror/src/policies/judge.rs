@@ -1,7 +1,7 @@
 //! Judges a snapshot of rows by a rule. Pure.
 
-use crate::config::EvictRule;
 use futures::future::BoxFuture;
+use ingester_config::EvictRule;
 use ingester_core::value::{Micros, Value};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -144,8 +144,8 @@ pub(crate) fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> O
 #[cfg(test)]
 mod tests {
     use super::{Candidate, Judgement, Stays, judge, judge_proved};
-    use crate::config::{EvictRule, KeepLast};
     use futures::FutureExt as _;
+    use ingester_config::{EvictRule, KeepLast};
     use ingester_core::value::{Micros, Value};
     use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The rules under which a round hands objects on to the workers. Pure.
 
-use crate::config::{EvictRule, Policies};
+use ingester_config::{EvictRule, Policies};
 use ingester_core::Kind;
 use ingester_store::Premise;
 use std::time::Duration;
@@ -36,8 +36,8 @@ fn evict<'p>(kind: &Kind, policies: &'p Policies) -> &'p [EvictRule] {
 #[cfg(test)]
 mod tests {
     use super::Mandate;
-    use crate::config::{EvictRule, Policies};
     use crate::fixture::MODEL;
+    use ingester_config::{EvictRule, Policies};
     use ingester_store::Premise;
     use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Which objects leave etcd by a rule of their kind's owner, or of the configuration (`policies.evict`). A rule only decides: the eviction itself
 //! works as for an object with the annotation, see `pipeline`.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, cluster, config, dependents, lifecycle.
+//! May use: ingester-config, ingester-core, ingester-sql, ingester-store, cluster, dependents, lifecycle.
 //!
 //! | file | what it does |
 //! |---|---|

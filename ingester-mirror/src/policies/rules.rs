@@ -1,7 +1,7 @@
 //! The rules of a kind: those that its struct or file has, with what the configuration loosens, and those that only the configuration has. Pure.
 
 use super::{PolicyError, check};
-use crate::config::{EvictRule, KeepLast, Policies};
+use ingester_config::{EvictRule, KeepLast, Policies};
 use ingester_core::Kind;
 use ingester_core::schema::Fault;
 use std::fmt;
@@ -139,8 +139,8 @@ fn loosened(its: EvictRule, change: &EvictRule) -> Result<EvictRule, PolicyError
 #[cfg(test)]
 mod tests {
     use super::{Origin, in_namespaces, loosened, rules};
-    use crate::config::{EvictRule, KeepLast, Policies};
     use crate::fixture::MODEL;
+    use ingester_config::{EvictRule, KeepLast, Policies};
     use ingester_core::Kind;
     use ingester_core::schema::Evict;
     use ingester_sql::query::parse_label_selector;

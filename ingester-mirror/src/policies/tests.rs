@@ -1,9 +1,9 @@
 //! Rules about rows that are stored: what is a candidate, and what hinders it.
 
 use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, candidates, check, doubt, forecast};
-use crate::config::{EvictRule, KeepLast};
 use crate::fixture;
 use http::{Request, Response};
+use ingester_config::{EvictRule, KeepLast};
 use ingester_core::Kind;
 use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;

@@ -1,6 +1,6 @@
 //! Many ingesters share the work: which units this one may work on.
 //!
-//! May use: ingester-core, ingester-store, backoff, config, health, metrics.
+//! May use: ingester-config, ingester-core, ingester-store, backoff, health, metrics.
 //! Must not: know what a unit does.
 //!
 //! A unit is a kind, in a namespace where namespaces are named, and one of its shards. Each member has its own Lease

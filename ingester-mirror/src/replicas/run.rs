@@ -5,10 +5,10 @@ use super::leases::{LeaseError, Leases};
 use super::member::{Member, MemberPlan};
 use super::record::{Record, TooManyUnits};
 use super::shard::fnv1a;
-use crate::config::Replicas;
 use crate::health::Health;
 use crate::metrics::ReplicaMetrics;
 use futures::future::join_all;
+use ingester_config::Replicas;
 use ingester_core::Kind;
 use k8s_openapi::jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -404,12 +404,12 @@ pub fn name_of_pod() -> String {
 mod tests {
     use super::super::leases::{LeaseError, Leases};
     use super::{Membership, Record};
-    use crate::config::Replicas;
     use crate::health::Health;
     use crate::metrics::Metrics;
     use crate::replicas::Assignment;
     use futures::FutureExt as _;
     use futures::future::BoxFuture;
+    use ingester_config::Replicas;
     use k8s_openapi::jiff::Timestamp;
     use parking_lot::Mutex;
     use std::collections::{BTreeMap, BTreeSet};

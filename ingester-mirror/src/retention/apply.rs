@@ -3,8 +3,8 @@
 
 use super::rows::{Covered, CoveredRows, RetainedRows};
 use super::rules::{RuleError, Together, Weighed, of_rule};
-use crate::config::{Retained, RetentionRule};
 use crate::policies::MOST;
+use ingester_config::{Retained, RetentionRule};
 use ingester_core::schema::Fingerprint;
 use ingester_core::value::Micros;
 use ingester_store::marks::{Mark, MarkingRule};

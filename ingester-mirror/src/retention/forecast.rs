@@ -2,10 +2,10 @@
 
 use super::rows::{Covered, CoveredRows, Portion, Which, covered, pending, pending_query, query, reads};
 use super::rules::{Held, Together, Weighed, rules};
-use crate::config::{Retained, Retention, RetentionRule};
 use crate::policies::{Candidate, PolicyError, Stays, places, unproved};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_config::{Retained, Retention, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};

@@ -1,7 +1,7 @@
 //! Purges rows of objects that were deleted long ago, and old entries of the log of changes, while the mirror runs. Rows of evicted
 //! objects are the only copies of these: only a rule that names them purges them. Every list removes the rejects of objects that are gone.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, config, metrics, policies, replicas, suspend, unit.
+//! May use: ingester-config, ingester-core, ingester-sql, ingester-store, metrics, policies, replicas, suspend, unit.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -35,7 +35,6 @@ pub(crate) use apply::apply;
 #[cfg(test)]
 pub(crate) use rows::{Covered, CoveredRows, Portion, RetainedRows, Which};
 
-use crate::config::{Config, Kept, Live, Retained, RetentionRule};
 use crate::metrics::Metrics;
 use crate::policies::{PolicyError, unproved};
 use crate::replicas::Assignment;
@@ -43,6 +42,7 @@ use crate::suspend::Suspension;
 use crate::unit::{in_time, leads};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_config::{Config, Kept, Live, Retained, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::value::Micros;
 use ingester_store::marks::{Mark, MarkingRule, Withdrawal};

@@ -1,8 +1,8 @@
 //! The rows of one kind, as rules about them see them.
 
-use crate::config::{EvictRule, Retained, RetentionRule};
 use crate::policies::{Candidate, MOST, PolicyError, add_reads, places};
 use futures::future::BoxFuture;
+use ingester_config::{EvictRule, Retained, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::row::{Eviction, Standing};
 use ingester_core::schema::base;

@@ -4,9 +4,9 @@
 //! `retention.deleted` says is one more rule, which covers every row of a deleted object.
 
 use super::rows::{CHUNK, Covered, CoveredRows, Which};
-use crate::config::{EvictRule, Kept, Retained, Retention, RetentionRule};
 use crate::policies::{Candidate, Judgement, PolicyError, Stays, judge_proved, not_yet};
 use futures::FutureExt as _;
+use ingester_config::{EvictRule, Kept, Retained, Retention, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::value::Micros;

@@ -1,11 +1,11 @@
 //! Rules about rows that are stored: what goes, what stays, and what keeps it.
 
 use super::{Held, RetentionForecast, RetentionTask, RowFate, check, forecast};
-use crate::config::{Config, Environment, Live, Retention};
 use crate::fixture;
 use crate::metrics::Metrics;
 use crate::replicas::Assignment;
 use crate::suspend::Suspension;
+use ingester_config::{Config, Environment, Live, Retention};
 use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
 use ingester_core::schema::base;

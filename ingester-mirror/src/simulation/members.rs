@@ -5,7 +5,6 @@
 use super::kinds::MODEL;
 use super::policies;
 use super::world::{Client, Fate, Service, Sim, World};
-use crate::config::{Config, Replicas};
 use crate::follow::panic_of;
 use crate::health::Health;
 use crate::metrics::Metrics;
@@ -16,6 +15,7 @@ use crate::sync::supervise;
 use crate::unit::{Scope, Unit, scopes};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_config::{Config, Replicas};
 use ingester_store::RowChange;
 use k8s_openapi::jiff::Timestamp;
 use std::cell::Cell;

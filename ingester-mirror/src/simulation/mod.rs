@@ -1,6 +1,6 @@
 //! Runs real ingesters against models of everything around them: an API server, a database, users, outages, clocks and kills.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, budget, clock, cluster, config, dependents, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, retention, rows, suspend, sync, unit.
+//! May use: ingester-config, ingester-core, ingester-sql, ingester-store, budget, clock, cluster, dependents, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, retention, rows, suspend, sync, unit.
 //!
 //! A run is single-threaded, in virtual time, and determined by its seed, so a failing seed can be run again:
 //!

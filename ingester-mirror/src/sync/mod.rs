@@ -1,6 +1,6 @@
 //! Starts and supervises the live mirror: one unit for each kind, or for each of its namespaces and shards.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, dependents, events, follow, health, metrics, part, replicas, rows, suspend, unit.
+//! May use: ingester-config, ingester-core, ingester-store, backoff, budget, clock, cluster, dependents, events, follow, health, metrics, part, replicas, rows, suspend, unit.
 //! Must not: know SQL text, a particular kind, or command line arguments.
 //!
 //! ```text
@@ -13,7 +13,6 @@ use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
 use crate::budget::Budget;
 use crate::clock::DatabaseClock;
 use crate::cluster::{ApiServer, StreamedLists};
-use crate::config::{Config, Live};
 use crate::dependents::MirroredKinds;
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
@@ -24,6 +23,7 @@ use crate::replicas::{Assignment, HeldUnit};
 use crate::rows::StoreRows;
 use crate::suspend::Suspension;
 use crate::unit::{Scope, Unit, scopes};
+use ingester_config::{Config, Live};
 use ingester_core::kind::Kind;
 use ingester_core::{RegistryError, check_registry};
 use ingester_store::Store;
@@ -217,7 +217,6 @@ async fn mirror(unit: &Unit, name: &str, held: &mut HeldUnit, suspension: &Suspe
 #[cfg(test)]
 mod tests {
     use super::{Context, names, run, supervise, units};
-    use crate::config::{Config, Live, SweepLimit};
     use crate::events::Publisher;
     use crate::fixture::MODEL;
     use crate::health::Health;
@@ -225,6 +224,7 @@ mod tests {
     use crate::replicas::Assignment;
     use crate::suspend::Suspension;
     use http::{Request, Response};
+    use ingester_config::{Config, Live, SweepLimit};
     use ingester_core::kind::Definition;
     use ingester_core::object::ManagedFields;
     use ingester_core::{Kind, KindNames};

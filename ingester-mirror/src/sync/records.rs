@@ -192,13 +192,13 @@ async fn in_time(work: impl Future<Output = Result<(), StoreError>>) -> Result<(
 mod tests {
     use super::super::{Context, names, units};
     use super::{Recorder, is_news};
-    use crate::config::{Config, Live};
     use crate::events::Publisher;
     use crate::fixture::MODEL;
     use crate::health::{Health, KindState};
     use crate::metrics::Metrics;
     use crate::replicas::Assignment;
     use crate::unit::Unit;
+    use ingester_config::{Config, Live};
     use ingester_store::units::{Phase, RuleRecord, UnitRecord};
     use ingester_store::{ConnectOptions, Store};
     use kube::Client;

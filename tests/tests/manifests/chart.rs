@@ -3,7 +3,7 @@
 //! `tests/helm-render` renders it. That is not Helm itself, but has Helm's functions, from the libraries that Helm uses.
 
 use super::{document, kustomized, root};
-use ingester_mirror::config::{Config, Environment};
+use ingester_config::{Config, Environment};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Output};

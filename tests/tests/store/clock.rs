@@ -2,9 +2,9 @@
 
 use crate::world::{On, Stores as _, World, kind, model, row};
 use anyhow::{Context as _, Result, ensure};
+use ingester_config::{Config, Kept, Live};
 use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
-use ingester_mirror::config::{Config, Kept, Live};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::RetentionTask;

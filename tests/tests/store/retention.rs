@@ -2,11 +2,11 @@
 
 use crate::world::{Stores as _, World, kind, kinds, model, row};
 use anyhow::{Context as _, Result, ensure};
+use ingester_config::{Config, Environment, Live};
 use ingester_core::KindNames;
 use ingester_core::row::{Row, Standing};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_mirror::config::{Config, Environment, Live};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::{RetentionTask, forecast};

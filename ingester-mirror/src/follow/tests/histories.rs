@@ -1,9 +1,9 @@
 //! What a unit does with slow, silent and refusing servers, and with objects that cannot be read.
 
 use super::*;
-use crate::config::Environment;
 use crate::lifecycle::Next;
 use crate::pipeline::{Arrival, Pipeline, RowState};
+use ingester_config::Environment;
 use ingester_core::KindNames;
 
 #[tokio::test(start_paused = true)]

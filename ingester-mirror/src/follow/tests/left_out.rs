@@ -1,8 +1,8 @@
 //! A filter that changes: the rows that it leaves out wait above the limit, and nothing else does.
 
 use super::{FILTERED, SECOND, Scene, quiet};
-use crate::config::{Config, Live, SweepLimit};
 use crate::follow::Follower;
+use ingester_config::{Config, Live, SweepLimit};
 use ingester_core::value::Micros;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;

@@ -14,7 +14,6 @@ use crate::clock::SystemClock;
 use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
-use crate::config::{Config, EvictRule, Ingester, Live};
 use crate::dependents::{MirroredKinds, Uids};
 use crate::events::Publisher;
 use crate::fixture::MODEL;
@@ -27,6 +26,7 @@ use crate::rows::{Names, Rows};
 use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
+use ingester_config::{Config, EvictRule, Ingester, Live};
 use ingester_core::Kind;
 use ingester_core::kind::{Decode, Functions};
 use ingester_core::object::{ManagedFields, Meta};

@@ -1,7 +1,7 @@
 //! Evictions by rules: what is judged, what is deleted, and what a crash leaves behind.
 
 use super::*;
-use crate::config::KeepLast;
+use ingester_config::KeepLast;
 use ingester_core::schema::Evict;
 use ingester_sql::query::parse_label_selector;
 

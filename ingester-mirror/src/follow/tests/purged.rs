@@ -1,7 +1,7 @@
 //! Rows of evicted objects that a rule has purged.
 
 use super::*;
-use crate::config::{Retained, RetentionRule};
+use ingester_config::{Retained, RetentionRule};
 
 /// A rule of another process: the test removes what it would purge.
 fn purged_after(after: Duration) -> Config {

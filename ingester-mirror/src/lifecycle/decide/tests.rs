@@ -3,7 +3,7 @@
 use super::super::case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
 use super::super::{Action, LifecycleState, Rules, finalizer, is_leaving};
 use super::{Next, decide};
-use crate::config::Finalizer;
+use ingester_config::Finalizer;
 use ingester_core::marks::Marks;
 use ingester_core::object::Meta;
 use ingester_core::row::{Eviction, Version};

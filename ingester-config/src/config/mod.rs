@@ -316,7 +316,7 @@ impl Mysql {
     ///
     /// # Errors
     /// If only one of them is named, the password's file cannot be read, or two keys say where the password is, or `tls` contradicts itself.
-    pub(crate) fn address(&self) -> Result<Option<Address>, ConfigError> {
+    pub fn address(&self) -> Result<Option<Address>, ConfigError> {
         let (host, database) = match (&self.host, &self.database) {
             (None, None) => return Ok(None),
             (Some(host), Some(database)) => (host, database),
@@ -358,12 +358,12 @@ impl Mysql {
 
 impl Ingester {
     /// The workers of `kind`.
-    pub(crate) fn concurrent_reconciles_of(&self, kind: &str) -> usize {
+    pub fn concurrent_reconciles_of(&self, kind: &str) -> usize {
         self.concurrent_reconciles_map.get(kind).copied().unwrap_or(self.concurrent_reconciles)
     }
 
     /// The requeue period of `kind`.
-    pub(crate) fn requeue_period_of(&self, kind: &str) -> Duration {
+    pub fn requeue_period_of(&self, kind: &str) -> Duration {
         self.requeue_period_map.get(kind).copied().unwrap_or(self.requeue_period)
     }
 
@@ -373,12 +373,12 @@ impl Ingester {
     }
 
     /// How long changes of an object of `kind` are gathered after a write; zero: not at all.
-    pub(crate) fn settle_of(&self, kind: &str) -> Duration {
+    pub fn settle_of(&self, kind: &str) -> Duration {
         self.settle_map.get(kind).copied().unwrap_or(self.settle)
     }
 
     /// The objects of `kind` that are read.
-    pub(crate) fn selection_of(&self, kind: &str) -> Selection {
+    pub fn selection_of(&self, kind: &str) -> Selection {
         let of = |map: &BTreeMap<String, Selector>| map.get(kind).cloned().unwrap_or_default();
         Selection { labels: of(&self.label_selector_map), fields: of(&self.field_selector_map) }
     }

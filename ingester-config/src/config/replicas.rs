@@ -4,7 +4,7 @@ use super::{ConfigError, Replicas};
 
 impl Replicas {
     /// Into how many shards a kind is split: one where the work is not shared.
-    pub(crate) fn shards_of(&self, kind: &str) -> u32 {
+    pub fn shards_of(&self, kind: &str) -> u32 {
         if !self.enabled {
             return 1;
         }

@@ -7,7 +7,6 @@ mod page;
 mod secrets;
 
 use super::*;
-use crate::fixture::MODEL;
 use ingester_core::KindNames;
 use ingester_core::kind::Definition;
 use ingester_core::schema::{History, Table};
@@ -16,6 +15,14 @@ use std::sync::LazyLock;
 
 /// The page that lists every key.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/configuration.md");
+
+const REFUSED: Kind = Kind::refused();
+
+/// A namespaced kind without columns.
+const MODEL: Kind = Kind::new(
+    Definition { kind: "Model", namespaced: true, finalizer: Finalizer::Ensure, ..*REFUSED.definition() },
+    *REFUSED.functions(),
+);
 
 static KINDS: LazyLock<KindNames> = LazyLock::new(|| {
     let kind = |kind| Kind::new(Definition { kind, ..*MODEL.definition() }, *MODEL.functions());

@@ -5,7 +5,7 @@ use crate::config::row::{Effect, Row, Settings as _};
 use ingester_core::duration::{Units, nanoseconds};
 use std::fmt::Write as _;
 
-const WRITES: &str = "`INGESTER_UPDATE=1 cargo test -p ingester-mirror config::tests::page` writes docs/configuration.md, for you to review";
+const WRITES: &str = "`INGESTER_UPDATE=1 cargo test -p ingester-config config::tests::page` writes docs/configuration.md, for you to review";
 
 /// Where a key is: the path of its section, and its name there.
 fn place(row: &Row) -> (&'static str, &'static str) {

@@ -85,7 +85,7 @@ impl Retention {
     }
 
     /// The rules about rows of a kind in a state.
-    pub(crate) fn rules_of(&self, kind: &Kind, state: Retained) -> impl Iterator<Item = &RetentionRule> {
+    pub fn rules_of(&self, kind: &Kind, state: Retained) -> impl Iterator<Item = &RetentionRule> {
         let is_of =
             move |rule: &&RetentionRule| rule.state == state && rule.kinds.iter().any(|name| name == kind.name());
         self.rules.iter().filter(is_of)
@@ -93,7 +93,7 @@ impl Retention {
 
     /// How long after its eviction the row of an object of `kind` may be purged by a rule at the earliest; `None` if no rule that is
     /// enforced purges such rows.
-    pub(crate) fn purges_evicted_after(&self, kind: &Kind) -> Option<Duration> {
+    pub fn purges_evicted_after(&self, kind: &Kind) -> Option<Duration> {
         let rules = self.rules_of(kind, Retained::Evicted).map(|rule| &rule.rule).filter(|rule| rule.enforce);
         let after = |rule: &EvictRule| rule.after.filter(|_| rule.since() == Retained::Evicted.since());
         rules.map(|rule| after(rule).unwrap_or_default()).min()

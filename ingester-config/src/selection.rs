@@ -25,7 +25,7 @@ impl Selector {
     ///
     /// # Errors
     /// What is wrong with it, and where.
-    pub(crate) fn labels(text: &str) -> Result<Self, String> {
+    pub fn labels(text: &str) -> Result<Self, String> {
         let terms = parse_label_selector(text).map_err(|error| error.to_string())?;
         Ok(Selector { text: text.to_owned(), terms })
     }
@@ -34,7 +34,7 @@ impl Selector {
     ///
     /// # Errors
     /// What is wrong with it, and where.
-    pub(crate) fn fields(text: &str) -> Result<Self, String> {
+    pub fn fields(text: &str) -> Result<Self, String> {
         let terms = parse_field_selector(text).map_err(|error| error.to_string())?;
         for term in &terms {
             let Some((field, test)) = field_of(term) else { continue };
@@ -60,19 +60,21 @@ fn field_of(term: &Filter) -> Option<(&Cow<'static, str>, &Test)> {
 
 /// The selectors of a kind. Without selectors, everything is selected.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Selection {
-    pub(crate) labels: Selector,
-    pub(crate) fields: Selector,
+pub struct Selection {
+    /// The label selector.
+    pub labels: Selector,
+    /// The field selector.
+    pub fields: Selector,
 }
 
 impl Selection {
     /// Whether all objects are selected.
-    pub(crate) fn is_all(&self) -> bool {
+    pub fn is_all(&self) -> bool {
         self.labels.terms.is_empty() && self.fields.terms.is_empty()
     }
 
     /// The parameters of a list or a watch; empty if all objects are selected.
-    pub(crate) fn parameters(&self) -> String {
+    pub fn parameters(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         for (name, selector) in [("labelSelector", &self.labels), ("fieldSelector", &self.fields)] {
             if !selector.terms.is_empty() {
@@ -83,7 +85,7 @@ impl Selection {
     }
 
     /// Whether the selectors match the object.
-    pub(crate) fn has(&self, object: &Object) -> bool {
+    pub fn has(&self, object: &Object) -> bool {
         self.labels.terms.iter().chain(&self.fields.terms).all(|term| holds(term, object))
     }
 }
