@@ -9,7 +9,7 @@ use super::chunks::{MOST_ROWS, chunks, packets, room};
 use super::plan::{WritePlan, what};
 use crate::driver::Transaction;
 use crate::store::Store;
-use ingester_core::row::{Eviction, Row, Version};
+use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::Statement;
