@@ -142,7 +142,7 @@ where
     let kind = find(KINDS, "michelangelo.api/v2", "PipelineRun").context("a kind of the manifest")?;
     // As many for the SQL by hand: each question takes the connection that has waited longest, so their number is a part of what it costs.
     let connections = if D::ONE_WRITER { 1 } else { 4 };
-    let options = ConnectOptions { connections, max_idle: connections, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().connections(connections).max_idle(connections);
     let store = runtime.block_on(Store::connect(&url.parse()?, options))?;
     runtime.block_on(store.create_missing(KINDS))?;
     let mut connection = runtime.block_on(D::Connection::connect(url))?;

@@ -108,7 +108,7 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
     let connections = arguments.workers as u32;
     let (mut stores, mut emptying) = (Vec::new(), Vec::new());
     for url in [&ours, &two, &many, &handmade, &without, &history] {
-        let store = Store::connect(&url.parse()?, ConnectOptions { connections, ..ConnectOptions::default() }).await?;
+        let store = Store::connect(&url.parse()?, ConnectOptions::default().connections(connections)).await?;
         store.create_missing(&[if *url == history { kept } else { *kind }]).await?;
         stores.push(store);
         emptying.push(D::Connection::connect(url).await?);

@@ -116,7 +116,7 @@ impl Database {
 
     /// Opens it for a command that has nothing to do if it does not exist.
     pub(crate) async fn open_existing(&self) -> Result<Store, Failure> {
-        self.open_with(ConnectOptions { create: false, ..ConnectOptions::default() }).await
+        self.open_with(ConnectOptions::default().create(false)).await
     }
 
     /// Opens it. Whatever the reason of a failure, nothing was tried yet.

@@ -340,8 +340,8 @@ mod tests {
             };
             let address: Address = format!("mysql://root:Unspeakable@127.0.0.1:{port}/db").parse().unwrap();
             tracing::debug!(?address, %address, "an address");
-            let once = Retry { attempts: Some(1), ..Retry::SHORT };
-            let options = ConnectOptions { retry: once, ..ConnectOptions::default() };
+            let once = Retry::SHORT.attempts(Some(1));
+            let options = ConnectOptions::default().retry(once);
             tokio::select! {
                 store = Store::connect(&address, options) => {
                     let error = store.err().expect("nobody answers");

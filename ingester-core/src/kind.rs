@@ -238,6 +238,7 @@ pub struct Protobuf {
 
 /// Why a kind's protobuf message cannot be used. It is a mistake of the program, never of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProtobufError {
     /// The descriptors cannot be read.
     #[error("the descriptors of {message}: {source}")]
@@ -274,6 +275,7 @@ pub type Proto = (Option<Box<[u8]>>, Lost);
 
 /// Why an object has no row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// The kind's protobuf message cannot be used.
     #[error(transparent)]

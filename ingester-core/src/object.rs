@@ -97,6 +97,7 @@ pub enum ManagedFields {
 
 /// Why a text is not an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ObjectError {
     /// The text is not JSON, or a field that every object has is of another type.
     #[error(transparent)]

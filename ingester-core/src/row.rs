@@ -143,6 +143,7 @@ pub enum Expected {
 
 /// A value that does not fit its column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RowError {
     /// The text has more characters than the column holds.
     #[error("column `{column}`: {characters} characters do not fit {ty}; {remedy}")]

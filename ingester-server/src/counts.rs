@@ -58,7 +58,7 @@ pub(crate) async fn list(asker: Asker<'_>, only: Option<&str>) -> Result<(OwnObj
     let mut objects = Vec::new();
     for kind in shown.into_iter().flatten() {
         let whole = limits_of(read::Cost::Whole, asker.limits);
-        let limits = Limits { time: whole.time.min(end.saturating_duration_since(Instant::now())), ..whole };
+        let limits = whole.time(whole.time.min(end.saturating_duration_since(Instant::now())));
         let counted = counted(asker, kind, limits).await;
         if let Err(status) = &counted {
             warnings.push(format!("{} are not counted: {}", name(kind), status.message));

@@ -90,7 +90,7 @@ pub(crate) fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Resul
 pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
     match cost {
         Cost::Keyed => limits,
-        Cost::Whole => Limits { time: limits.time / SHORTER, ..limits },
+        Cost::Whole => limits.time(limits.time / SHORTER),
     }
 }
 
@@ -134,7 +134,7 @@ async fn list_within(
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
     let resource = resource(kind);
-    let limits = limits_of(cost, Limits { bytes: limits.bytes.min(PAGE), ..limits });
+    let limits = limits_of(cost, limits.bytes(limits.bytes.min(PAGE)));
     let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
     let mut renderer = Renderer::new(*kind, form, include, query.states, skip);
     renderer.at(when.version());

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 /// Why rows could not be exported. None of them may be purged then.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExportError {
     /// A file cannot be written in the folder.
     #[error("cannot write into {}: {error}{}", folder.display(), remedy(error))]

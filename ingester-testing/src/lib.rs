@@ -59,6 +59,7 @@ pub struct ObjectRow {
 
 /// Why a text gives no row.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoRow {
     /// The text is neither YAML nor JSON of an object.
     #[error("document {number}, line {line}: {error}")]

@@ -68,7 +68,7 @@ pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program
 async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Marks) {
     let Ok(database) = Database::of(config, file) else { return };
     let released = async {
-        let store = database.open_with(ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+        let store = database.open_with(ConnectOptions::default().create(false)).await?;
         identify(client, &store, Names::Checked).await.map_err(failure)?;
         Ok::<_, Failure>(release_prefix(&store, marks).await?)
     };

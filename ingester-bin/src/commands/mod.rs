@@ -147,7 +147,7 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
 async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Program) -> Result<Context, Failure> {
     let database = Database::of(config, file)?;
     let client = cluster.client().await?;
-    let options = ConnectOptions { create: false, retry: Retry::COMMAND, ..config.mysql.connect_options() };
+    let options = config.mysql.connect_options().create(false).retry(Retry::COMMAND);
     let store = database.open_with(options).await?;
     store.look_for_rejects().await?;
     store.learn_declared(program.declared).await.map_err(|error| declared_failure(error, program))?;

@@ -99,7 +99,7 @@ async fn open(
     arguments: &Arguments,
     program: Program,
 ) -> Result<(OtherDatabase, Option<Store>, Option<Listed>), Failure> {
-    let options = ConnectOptions { create: false, read_only: true, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().create(false).read_only(true);
     let source = OtherDatabase::new(origin.open_with(options).await?, kinds).await?;
     let asks = arguments.cluster.is_named();
     match (source.is_of_reference(), asks || arguments.assume.is_some()) {

@@ -106,7 +106,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 identity,
                 former,
                 saved,
-                limits: ingester_store::query::Limits { time: config.query.timeout, ..Default::default() },
+                limits: Limits::default().time(config.query.timeout),
                 places: Places::new(config.serve.max_in_flight),
                 volumes: WriteVolumes::new(u64::from(config.serve.write_mib) << 20),
                 watchable: log.is_there().await.unwrap_or(false),
@@ -179,13 +179,8 @@ async fn stores(
     (database, replica): (&Address, Option<&Address>),
     client: Option<&Client>,
 ) -> Result<(Store, Store), Failure> {
-    let reads = ConnectOptions {
-        create: false,
-        read_only: true,
-        query_time: config.query.timeout,
-        ..config.mysql.connect_options()
-    };
-    let writes = ConnectOptions { connections: WRITERS, max_idle: 1, read_only: false, ..reads };
+    let reads = config.mysql.connect_options().create(false).read_only(true).query_time(config.query.timeout);
+    let writes = reads.connections(WRITERS).max_idle(1).read_only(false);
     let writes = connected(database, kinds, program, writes).await?;
     let reads = connected(replica.unwrap_or(database), kinds, program, reads).await?;
     if let Some(client) = client {

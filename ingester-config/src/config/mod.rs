@@ -346,13 +346,11 @@ impl Mysql {
 
     /// How a server connects, which tries again what fails, with the defaults of [`ConnectOptions`] for everything else.
     pub fn connect_options(&self) -> ConnectOptions {
-        ConnectOptions {
-            connections: self.max_open_conns,
-            max_idle: self.max_idle_conns,
-            max_lifetime: self.conn_max_lifetime,
-            retry: Retry::SHORT,
-            ..ConnectOptions::default()
-        }
+        ConnectOptions::default()
+            .connections(self.max_open_conns)
+            .max_idle(self.max_idle_conns)
+            .max_lifetime(self.conn_max_lifetime)
+            .retry(Retry::SHORT)
     }
 }
 

@@ -14,6 +14,7 @@ pub struct Ident {
 
 /// Why a text is not an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum IdentError {
     /// It is empty or longer than 63 bytes.
     #[error("`{name}` has {} bytes, an identifier has 1 to 63", .0.len(), name = .0)]

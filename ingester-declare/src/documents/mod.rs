@@ -62,6 +62,7 @@ pub struct Document {
 ///
 /// Columns count bytes in JSON and characters in YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DocumentError {
     /// The text breaks the rules of its format.
     #[error("line {line} column {column}: {message}")]

@@ -45,6 +45,7 @@ pub(super) enum Bound {
 
 /// Why a saved query cannot be asked with these values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BindError {
     /// Parameters without a default were not given.
     #[error("the query needs {}", needed(.0))]

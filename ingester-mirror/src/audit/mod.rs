@@ -53,6 +53,7 @@ const REPAIRS: usize = 3;
 
 /// Why an audit failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuditError {
     /// The API server.
     #[error(transparent)]

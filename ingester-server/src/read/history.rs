@@ -41,7 +41,7 @@ pub(crate) async fn history(
     let HistoryOf { user, kind, name, objects } = of;
     let resource = resource(kind);
     let failed = |error: AskError| refused(error, resource.of());
-    let limits = limits_of(Cost::Keyed, Limits { bytes: limits.bytes.min(PAGE), ..limits });
+    let limits = limits_of(Cost::Keyed, limits.bytes(limits.bytes.min(PAGE)));
     let share = LISTS.reading(user, Cost::Keyed).await;
     let renderer = Renderer::new(*kind, Form::Objects, Include::default(), States::ALL, Vec::new());
     let wanted = renderer.wanted();

@@ -174,7 +174,7 @@ async fn a_list_without_a_limit_ends_with_its_client() {
     let (store, budget) = (store_of(1500, 100).await, budget(READING));
     let works = || store.connections().used == 1 && budget.left() == 0;
     // Busy cores must not end the list before its client does.
-    let patient = Limits { time: Duration::from_secs(600), ..Limits::default() };
+    let patient = Limits::default().time(Duration::from_secs(600));
     // Before anything is found.
     let begun = tokio::spawn({
         let store = store.clone();
@@ -216,16 +216,16 @@ async fn a_list_that_may_read_a_whole_table_costs_more() {
         let parameters = parameters::parse(query, "Model").unwrap();
         assert_eq!(cost(&store, models(), &parameters).unwrap(), expected, "{query}");
     }
-    let limits = Limits { time: Duration::from_secs(3), ..Limits::default() };
+    let limits = Limits::default().time(Duration::from_secs(3));
     assert_eq!(limits_of(Cost::Keyed, limits), limits);
-    assert_eq!(limits_of(Cost::Whole, limits), Limits { time: Duration::from_secs(1), ..limits });
+    assert_eq!(limits_of(Cost::Whole, limits), limits.time(Duration::from_secs(1)));
 }
 
 #[tokio::test]
 async fn a_list_that_reads_a_whole_table_has_a_third_of_the_time() {
     let (store, budget) = (store_of(1500, 100).await, budget(READING));
     for limit in [None, Some(5)] {
-        let limits = Limits { time: Duration::from_millis(300), ..Limits::default() };
+        let limits = Limits::default().time(Duration::from_millis(300));
         let status = asked(budget, &store, Parameters { limit, ..slow("") }, limits).await.unwrap_err();
         assert_eq!(status.code, 504);
         assert!(status.message.contains("the database took longer than 100ms"), "{}", status.message);

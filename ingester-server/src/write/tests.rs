@@ -564,7 +564,7 @@ async fn the_look_up_before_a_write_has_the_time_of_a_query() {
     let url = format!("sqlite://{}", folder.path().join("objects.db").display());
     let rows: Vec<RowChange> = (0..2000).map(|uid| row(&object("a", &uid.to_string()), State::Evicted)).collect();
     for (time, code) in [(Duration::from_secs(30), None), (Duration::ZERO, Some(504))] {
-        let options = ConnectOptions { query_time: time, ..ConnectOptions::default() };
+        let options = ConnectOptions::default().query_time(time);
         let store = Store::connect(&url.parse().unwrap(), options).await.unwrap();
         store.create_missing(crd_specs::KINDS).await.unwrap();
         store.write(model().table(), rows.clone()).await.unwrap();

@@ -131,9 +131,8 @@ impl Stores {
         let tables = Store::connect(&address, ConnectOptions::default()).await.unwrap();
         tables.create_missing(KINDS).await.unwrap();
         tables.close().await;
-        let reads =
-            ConnectOptions { connections: 25, create: false, read_only: true, query_time, ..ConnectOptions::default() };
-        let writes = ConnectOptions { connections: 4, max_idle: 1, read_only: false, ..reads };
+        let reads = ConnectOptions::default().connections(25).create(false).read_only(true).query_time(query_time);
+        let writes = reads.connections(4).max_idle(1).read_only(false);
         let writes = Arc::new(Store::connect(&address, writes).await.unwrap());
         let reads = Arc::new(Store::connect(&address, reads).await.unwrap());
         Stores { reads, writes, folder }

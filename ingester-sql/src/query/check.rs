@@ -244,6 +244,7 @@ impl Pattern {
 
 /// Why a query cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum QueryError {
     /// The field is unknown.
     #[error("{table} has no column for the field `{field}`{hint}")]

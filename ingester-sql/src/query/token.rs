@@ -24,6 +24,7 @@ pub struct Continue {
 
 /// Why a continue token cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TokenError {
     /// It is not what [`Continue::encode`] returns.
     #[error("the continue token is broken: give it as it came, in one piece")]

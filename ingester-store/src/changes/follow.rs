@@ -15,6 +15,7 @@ const AT_ONCE: usize = 1000;
 
 /// Why a stream of changes ends.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FollowError {
     /// Entries behind the position may be missing: they are purged, or the database was restored or has lost commits.
     #[error(

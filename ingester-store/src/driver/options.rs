@@ -3,8 +3,9 @@
 use backon::ExponentialBuilder;
 use std::time::Duration;
 
-/// How to connect.
+/// How to connect. Begin with the default, and change it with a method for each field.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ConnectOptions {
     /// The most connections. SQLite has one.
     pub connections: u32,
@@ -44,8 +45,59 @@ impl Default for ConnectOptions {
     }
 }
 
-/// How often and after which pauses a transient error is retried.
+impl ConnectOptions {
+    /// Sets [`connections`](Self::connections).
+    #[must_use]
+    pub const fn connections(self, connections: u32) -> Self {
+        ConnectOptions { connections, ..self }
+    }
+
+    /// Sets [`max_idle`](Self::max_idle).
+    #[must_use]
+    pub const fn max_idle(self, max_idle: u32) -> Self {
+        ConnectOptions { max_idle, ..self }
+    }
+
+    /// Sets [`max_lifetime`](Self::max_lifetime).
+    #[must_use]
+    pub const fn max_lifetime(self, max_lifetime: Option<Duration>) -> Self {
+        ConnectOptions { max_lifetime, ..self }
+    }
+
+    /// Sets [`create`](Self::create).
+    #[must_use]
+    pub const fn create(self, create: bool) -> Self {
+        ConnectOptions { create, ..self }
+    }
+
+    /// Sets [`read_only`](Self::read_only).
+    #[must_use]
+    pub const fn read_only(self, read_only: bool) -> Self {
+        ConnectOptions { read_only, ..self }
+    }
+
+    /// Sets [`retry`](Self::retry).
+    #[must_use]
+    pub const fn retry(self, retry: Retry) -> Self {
+        ConnectOptions { retry, ..self }
+    }
+
+    /// Sets [`patience`](Self::patience).
+    #[must_use]
+    pub const fn patience(self, patience: Duration) -> Self {
+        ConnectOptions { patience, ..self }
+    }
+
+    /// Sets [`query_time`](Self::query_time).
+    #[must_use]
+    pub const fn query_time(self, query_time: Duration) -> Self {
+        ConnectOptions { query_time, ..self }
+    }
+}
+
+/// How often and after which pauses a transient error is retried. Begin with a constant, and change it with a method for each field.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Retry {
     /// The first pause; each following one is twice as long. Every pause is shortened at random by up to a half, so that
     /// workers do not retry in step.
@@ -79,6 +131,30 @@ impl Retry {
         attempts: None,
         election: Duration::ZERO,
     };
+
+    /// Sets [`first`](Self::first).
+    #[must_use]
+    pub const fn first(self, first: Duration) -> Self {
+        Retry { first, ..self }
+    }
+
+    /// Sets [`longest`](Self::longest).
+    #[must_use]
+    pub const fn longest(self, longest: Duration) -> Self {
+        Retry { longest, ..self }
+    }
+
+    /// Sets [`attempts`](Self::attempts).
+    #[must_use]
+    pub const fn attempts(self, attempts: Option<u32>) -> Self {
+        Retry { attempts, ..self }
+    }
+
+    /// Sets [`election`](Self::election).
+    #[must_use]
+    pub const fn election(self, election: Duration) -> Self {
+        Retry { election, ..self }
+    }
 
     /// The pauses between the attempts.
     pub(crate) fn backoff(&self) -> ExponentialBuilder {

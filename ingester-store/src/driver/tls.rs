@@ -38,6 +38,7 @@ pub struct Tls {
 /// A contradiction within [`Tls`], in terms of the configuration's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}; {}", self.reason(), self.hint())]
+#[non_exhaustive]
 pub enum TlsMistake {
     /// A certificate without its key.
     CertWithoutKey,

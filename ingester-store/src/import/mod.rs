@@ -171,6 +171,7 @@ pub struct Progress {
 
 /// Why an import stopped early. What it has written stays, and running it again continues.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ImportError {
     /// Two kinds cannot be in one registry.
     #[error("the kinds: {0}")]

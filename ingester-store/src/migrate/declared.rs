@@ -36,6 +36,7 @@ pub struct Declared {
 
 /// Why tables cannot be as their kinds are declared.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DeclaredError {
     /// The database failed.
     #[error(transparent)]

@@ -9,6 +9,7 @@ use std::io;
 
 /// Why the files cannot be generated.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GenerateError {
     /// A file cannot be read or written.
     #[error("cannot access {path}: {source}")]
@@ -66,6 +67,7 @@ pub enum GenerateError {
 
 /// Why migrations cannot be run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ApplyError {
     /// The database failed.
     #[error(transparent)]

@@ -56,6 +56,7 @@ pub trait Cluster: Send + Sync {
 
 /// Why rows cannot be moved. What was written before stays, and the next pass goes on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MoveError {
     /// The database that is moved from cannot be read.
     #[error("the source: {0}")]

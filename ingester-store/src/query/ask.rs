@@ -15,8 +15,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What bounds the cost of a query.
+/// What bounds the cost of a query. Begin with the default, and change it with a method for each field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// How long the database may take for one statement. Then the server ends it.
     pub time: Duration,
@@ -30,6 +31,26 @@ impl Default for Limits {
     /// 30 seconds, 1,000 rows and 16 MiB.
     fn default() -> Self {
         Limits { time: Duration::from_secs(30), rows: 1000, bytes: 16 << 20 }
+    }
+}
+
+impl Limits {
+    /// Sets [`time`](Self::time).
+    #[must_use]
+    pub const fn time(self, time: Duration) -> Self {
+        Limits { time, ..self }
+    }
+
+    /// Sets [`rows`](Self::rows).
+    #[must_use]
+    pub const fn rows(self, rows: usize) -> Self {
+        Limits { rows, ..self }
+    }
+
+    /// Sets [`bytes`](Self::bytes).
+    #[must_use]
+    pub const fn bytes(self, bytes: usize) -> Self {
+        Limits { bytes, ..self }
     }
 }
 
@@ -51,6 +72,7 @@ impl Wanted {
 
 /// Why a query was not answered.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AskError {
     /// The query cannot be asked.
     #[error(transparent)]

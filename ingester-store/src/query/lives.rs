@@ -37,6 +37,7 @@ pub enum VersionOf {
 
 /// Why there is no such version.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum VersionError {
     /// The question has no answer.
     #[error(transparent)]

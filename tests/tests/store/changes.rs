@@ -438,7 +438,7 @@ async fn a_cancelled_write_is_recorded_if_it_is_stored(world: World) -> Result<(
 }
 
 async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Result<()> {
-    let options = || ConnectOptions { retry: Retry { attempts: None, ..Retry::SHORT }, ..ConnectOptions::default() };
+    let options = || ConnectOptions::default().retry(Retry::SHORT.attempts(None));
     let stores = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
     stores[0].create_missing(crd_specs::KINDS).await?;
     let table = models();
@@ -539,7 +539,7 @@ async fn a_watch_that_begins_during_a_fill_ends_with_the_rows(world: World) -> R
     let table = models();
     let mut writers = tokio::task::JoinSet::new();
     for writer in 0..2 {
-        let store = world.connect(ConnectOptions { retry: Retry::SHORT, ..ConnectOptions::default() }).await?;
+        let store = world.connect(ConnectOptions::default().retry(Retry::SHORT)).await?;
         writers.spawn(async move {
             for batch in 0..30_u64 {
                 let uid = |n| format!("u{writer}-{batch:02}-{n}");
@@ -821,7 +821,7 @@ async fn a_log_that_is_switched_off_costs_nothing_and_begins_anew_with_a_reset(w
 
 async fn a_follower_from_any_position_ends_with_the_state_of_the_rows(world: World) -> Result<()> {
     const UIDS: u64 = 7;
-    let options = || ConnectOptions { retry: Retry { attempts: None, ..Retry::SHORT }, ..ConnectOptions::default() };
+    let options = || ConnectOptions::default().retry(Retry::SHORT.attempts(None));
     let reader = world.connect(options()).await?;
     reader.create_missing(crd_specs::KINDS).await?;
     let table = models();
@@ -895,8 +895,7 @@ async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: Worl
     for (round, severed) in (0..36_u64).zip(severed) {
         // With the entries of the log their transaction is committed.
         let way = Way::to(address, severed, "ingester_changes").await?;
-        let options =
-            ConnectOptions { retry: Retry { attempts: Some(1), ..Retry::SHORT }, ..ConnectOptions::default() };
+        let options = ConnectOptions::default().retry(Retry::SHORT.attempts(Some(1)));
         let url = world.url.replace(address, &format!("127.0.0.1:{}", way.port()));
         let url = if world.on == On::Postgres {
             url

@@ -107,7 +107,7 @@ async fn looked(store: &Store) -> Result<()> {
 async fn what_a_start_looks_for_is_in_one_catalog(on: On) -> Result<()> {
     let Some(server) = on.own()? else { return Ok(()) };
     let url = server.create_database("start").await?;
-    let options = ConnectOptions { connections: 1, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().connections(1);
     let store = Store::connect(&url.parse()?, options).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let mut seen = Vec::new();
@@ -131,7 +131,7 @@ async fn requests_are_counted(on: On) -> Result<()> {
     let Some(server) = on.own()? else { return Ok(()) };
     let url = server.create_database("cost").await?;
     // One connection, so that each statement is prepared once.
-    let options = ConnectOptions { connections: 1, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().connections(1);
     let store = Store::connect(&url.parse()?, options).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();

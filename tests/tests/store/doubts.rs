@@ -18,11 +18,8 @@ on_every_database! {
 on_databases! { (an_error_with_a_known_number_is_never_blamed_on_the_object) [mariadb MariaDb] [mysql MySql] }
 
 /// Without patience, so that a test need not wait. One attempt, so that a transient error is returned at once.
-const IMPATIENT: fn() -> ConnectOptions = || ConnectOptions {
-    patience: Duration::ZERO,
-    retry: Retry { attempts: Some(1), ..Retry::SHORT },
-    ..ConnectOptions::default()
-};
+const IMPATIENT: fn() -> ConnectOptions =
+    || ConnectOptions::default().patience(Duration::ZERO).retry(Retry::SHORT.attempts(Some(1)));
 
 async fn store_with(world: &World, options: ConnectOptions) -> Result<Store> {
     let store = world.connect(options).await?;
@@ -96,7 +93,7 @@ async fn an_object_with_an_unknown_error_is_tried_again_until_it_is_proven(world
     assert_eq!(uids(&report.rejected), ["bad2"]);
 
     // With patience it takes longer.
-    let store = store_with(&world, ConnectOptions { patience: Duration::from_secs(3600), ..IMPATIENT() }).await?;
+    let store = store_with(&world, IMPATIENT().patience(Duration::from_secs(3600))).await?;
     for n in 0..3 {
         let report = store.write(table, vec![named(&format!("f{n}"), 1), named("bad3", 1)]).await?;
         assert_eq!((report.written, report.rejected.len(), report.postponed.len()), (1, 0, 1));

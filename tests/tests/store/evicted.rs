@@ -254,7 +254,7 @@ async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> R
     const OBJECTS: usize = 12;
     let uids: Vec<String> = (0..OBJECTS).map(|i| format!("u{i:02}")).collect();
     let table = kind("Model").table();
-    let options = || ConnectOptions { connections: 4, ..ConnectOptions::default() };
+    let options = || ConnectOptions::default().connections(4);
     let programs = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
     programs[0].create_missing(crd_specs::KINDS).await?;
     // Rows of the first third are only changed, those of the second deleted in between, those of the last third are just being evicted.

@@ -30,8 +30,8 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
 
     // The replica stands first in the list.
     let address: Address = pair.url("app", "failover")?.parse()?;
-    let retry = Retry { attempts: Some(200), ..Retry::SHORT };
-    let store = connected(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await?;
+    let retry = Retry::SHORT.attempts(Some(200));
+    let store = connected(&address, ConnectOptions::default().retry(retry)).await?;
     let table = kind("Model").table();
     let mut acknowledged = Vec::new();
     let mut write = async |count: usize| {
@@ -146,9 +146,8 @@ async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
     let port = forward(target.clone()).await?;
     let address = Address::mysql("127.0.0.1", port, "app", None, "failover");
     let (first, longest) = (Duration::from_millis(1), Duration::from_millis(20));
-    let retry = Retry { first, longest, attempts: Some(5), ..Retry::SHORT };
-    let options =
-        ConnectOptions { connections: 2, max_idle: 0, max_lifetime: None, retry, ..ConnectOptions::default() };
+    let retry = Retry::SHORT.first(first).longest(longest).attempts(Some(5));
+    let options = ConnectOptions::default().connections(2).max_idle(0).max_lifetime(None).retry(retry);
     let store = Arc::new(Store::connect(&address, options).await?);
     let table = kind("Model").table();
     store.write(table, vec![change(&model("a", 1))]).await?;

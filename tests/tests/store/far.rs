@@ -23,8 +23,8 @@ async fn a_database_far_away_is_connected_to_and_written(on: On) -> Result<()> {
     for (place, (before, late)) in FAR.into_iter().enumerate() {
         let far = delayed(near, late).await?;
         let url = url.replace(&format!(":{near}/"), &format!("{before}{far}/"));
-        let retry = Retry { attempts: Some(1), ..Retry::SHORT };
-        let options = ConnectOptions { connections: 25, max_idle: 5, retry, ..ConnectOptions::default() };
+        let retry = Retry::SHORT.attempts(Some(1));
+        let options = ConnectOptions::default().connections(25).max_idle(5).retry(retry);
         let store = Store::connect(&url.parse()?, options).await.context(url)?;
         let table = kind("Model").table();
         // As many at once as connections are allowed.

@@ -23,7 +23,7 @@ fn on_shared<F: Future<Output = Result<()>>>(test: impl FnOnce(&'static Galera) 
 
 /// Retries that outlast any number of conflicts.
 fn patient() -> ConnectOptions {
-    ConnectOptions { connections: 8, retry: Retry { attempts: Some(100), ..Retry::SHORT }, ..ConnectOptions::default() }
+    ConnectOptions::default().connections(8).retry(Retry::SHORT.attempts(Some(100)))
 }
 
 /// Three writers that all consider each object new. Two of them are wrong, and their text may be aborted in the middle.
@@ -171,7 +171,7 @@ fn a_list_of_nodes_is_followed_and_a_lost_quorum_waited_for() -> Result<()> {
         // The last of three nodes, after both others crash: it accepts no writes, and reports that at once.
         cluster.kill(0)?;
         cluster.wait_for_lost_quorum(2)?;
-        let quick = ConnectOptions { retry: Retry { attempts: Some(2), ..Retry::SHORT }, ..ConnectOptions::default() };
+        let quick = ConnectOptions::default().retry(Retry::SHORT.attempts(Some(2)));
         let error = Store::connect(&cluster.urls(&[0, 1, 2], name).parse()?, quick).await.err().context("no quorum")?;
         ensure!(error.class() == ErrorClass::Transient, "{error}");
         let text = error.to_string();

@@ -485,7 +485,7 @@ async fn every_moment_of_random_lives_is_read_as_it_was(world: World) -> Result<
 }
 
 async fn versions_of_racing_writers_have_no_gap_and_no_overlap(world: World) -> Result<()> {
-    let options = || ConnectOptions { retry: Retry { attempts: None, ..Retry::SHORT }, ..ConnectOptions::default() };
+    let options = || ConnectOptions::default().retry(Retry::SHORT.attempts(None));
     let reader = world.connect(options()).await?;
     reader.create_missing(&[KIND]).await?;
     let mut writers = tokio::task::JoinSet::new();
@@ -745,7 +745,7 @@ async fn each_version_has_its_change_also_where_bytes_end_a_page() -> Result<()>
         store.write(runs(), vec![live("a", version)]).await?;
     }
     // No page has more than one former version, and no statement more than one text.
-    let tiny = Limits { bytes: 1, ..Limits::default() };
+    let tiny = Limits::default().bytes(1);
     let (mut changes, mut token, mut pages) = (Vec::new(), None, 0);
     loop {
         let page = store.history(&KIND, "a", &versions(), (10, token.as_deref()), tiny).await?;

@@ -93,14 +93,14 @@ const LONG: Duration = Duration::from_secs(10);
 
 async fn questions_without_a_waiting_client_are_ended(world: World) -> Result<()> {
     world.store().await?.close().await;
-    let store = world.connect(ConnectOptions { connections: 10, ..ConnectOptions::default() }).await?;
+    let store = world.connect(ConnectOptions::default().connections(10)).await?;
     for tens in 0..10 {
         write(&store, (0..100).map(|number| format!("{tens}-{number:02}")), 10_000).await?;
     }
     // Each text is read once for each pattern.
     let any = (0..1000).map(|number| Filter::field("spec.unknown", Test::Like(format!("%y{number}%")))).collect();
     let query = Query { filters: vec![Filter::Or(any)], scan: true, ..Query::default() };
-    let limits = Limits { time: 6 * LONG, ..Limits::default() };
+    let limits = Limits::default().time(6 * LONG);
     let asked = store.ask_about(kind("Model"), &query, limits)?;
     let begin = Instant::now();
     let lists = (0..60).map(|_| {

@@ -55,7 +55,7 @@ fn of(object: &Json) -> (&'static Kind, Row) {
 }
 
 async fn source(world: &World) -> Result<OtherDatabase> {
-    let options = ConnectOptions { read_only: true, create: false, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().read_only(true).create(false);
     Ok(OtherDatabase::new(world.connect(options).await?, kinds()).await?)
 }
 

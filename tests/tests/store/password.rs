@@ -65,7 +65,7 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     let (file, url) = (PasswordFile::new()?, user.url()?);
     let without = Store::connect(&url.parse()?, ConnectOptions::default()).await.map(drop);
     assert_eq!(without.expect_err("it asks for a password").class(), ErrorClass::Operator);
-    let options = ConnectOptions { connections: 4, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().connections(4);
     let store = Arc::new(Store::connect(&address(&url, &file.path())?, options).await?);
 
     // Four writers, which continue after errors that an operator has to fix, as the mirror does.
@@ -149,8 +149,8 @@ async fn a_fail_over_beside_a_changed_password_finds_the_new_primary(on: On) -> 
     }
     let file = PasswordFile::new()?;
     let store = {
-        let retry = ingester_store::Retry { attempts: Some(60), ..ingester_store::Retry::SHORT };
-        let options = ConnectOptions { retry, ..ConnectOptions::default() };
+        let retry = ingester_store::Retry::SHORT.attempts(Some(60));
+        let options = ConnectOptions::default().retry(retry);
         Store::connect(&address(&pair.url("rotated", "rotation")?, &file.path())?, options).await?
     };
     let table = kind("Model").table();

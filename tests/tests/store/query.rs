@@ -487,7 +487,7 @@ async fn a_page_ends_where_its_bytes_do(world: World) -> Result<()> {
         })
         .collect();
     fill(&store, kind, &rows).await?;
-    let limits = Limits { bytes: 100_000, ..Limits::default() };
+    let limits = Limits::default().bytes(100_000);
     let asked = store.ask_about(kind, &Query::default(), limits)?;
     let (mut count, mut token) = (0, None);
     loop {
@@ -499,7 +499,7 @@ async fn a_page_ends_where_its_bytes_do(world: World) -> Result<()> {
     }
     assert_eq!(count, 40);
     // One object that is larger than a page is a page.
-    let limits = Limits { bytes: 1, ..Limits::default() };
+    let limits = Limits::default().bytes(1);
     let page = store.ask_about(kind, &Query::default(), limits)?.page(&Wanted::object(), 1000, None).await?;
     assert_eq!(page.rows.len(), 1);
     assert!(page.next.is_some());
@@ -566,7 +566,7 @@ async fn a_statement_that_takes_too_long_is_ended(world: World) -> Result<()> {
     });
     let any = any.collect();
     let query = Query { filters: vec![Filter::Or(any)], ..Query::default() };
-    let limits = Limits { time: Duration::from_millis(5), ..Limits::default() };
+    let limits = Limits::default().time(Duration::from_millis(5));
     let begin = std::time::Instant::now();
     let answer = store.ask_about(kind, &query, limits)?.page(&Wanted::default(), 10, None).await;
     ensure!(matches!(&answer, Err(AskError::TooSlow(..))), "{answer:?}");

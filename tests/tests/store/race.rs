@@ -34,7 +34,7 @@ impl Random {
 }
 
 async fn patient(world: &World) -> Result<Store> {
-    let options = ConnectOptions { retry: Retry { attempts: None, ..Retry::SHORT }, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().retry(Retry::SHORT.attempts(None));
     let store = world.connect(options).await?;
     store.create_missing(crd_specs::KINDS).await?;
     Ok(store)
@@ -118,7 +118,7 @@ async fn many_workers_inserting_the_same_objects_lose_nothing(world: World) -> R
     let table = kind("Model").table();
     // Two programs. They may retry transient errors such as a deadlock, but not for ever.
     let connections = 13;
-    let options = || ConnectOptions { connections, ..ConnectOptions::default() };
+    let options = || ConnectOptions::default().connections(connections);
     let programs = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
     programs[0].create_missing(crd_specs::KINDS).await?;
     let mut workers = tokio::task::JoinSet::new();

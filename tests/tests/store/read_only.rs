@@ -17,9 +17,8 @@ on_every_database! {
 
 async fn a_reading_connection_writes_nothing_and_sees_what_others_write(world: World) -> Result<()> {
     let writer = world.store().await?;
-    let retry = Retry { attempts: Some(1), ..Retry::SHORT };
-    let reader =
-        world.connect(ConnectOptions { read_only: true, create: false, retry, ..ConnectOptions::default() }).await?;
+    let retry = Retry::SHORT.attempts(Some(1));
+    let reader = world.connect(ConnectOptions::default().read_only(true).create(false).retry(retry)).await?;
     let refused = reader.claim_for_cluster("one").await.unwrap_err().to_string();
     assert!(
         refused.to_lowercase().contains("read-only") || refused.contains("readonly") || refused.contains("READ ONLY"),
@@ -41,13 +40,12 @@ async fn readers_do_not_wait_for_a_scan(world: World) -> Result<()> {
         change(&object)
     });
     writer.write(kind("Model").table(), objects.collect()).await?;
-    let options = ConnectOptions { read_only: true, create: false, connections: 2, ..ConnectOptions::default() };
+    let options = ConnectOptions::default().read_only(true).create(false).connections(2);
     let reader = world.connect(options).await?;
     // Each text is read once for each pattern.
     let any = (0..1000).map(|number| Filter::field("spec.unknown", Test::Like(format!("%y{number}%")))).collect();
     let query = Query { filters: vec![Filter::Or(any)], scan: true, ..Query::default() };
-    let scan =
-        reader.ask_about(kind("Model"), &query, Limits { time: Duration::from_secs(600), ..Limits::default() })?;
+    let scan = reader.ask_about(kind("Model"), &query, Limits::default().time(Duration::from_secs(600)))?;
     let all = Query::default();
     let all = reader.ask_about(kind("Model"), &all, Limits::default())?;
     let wanted = Wanted::object();

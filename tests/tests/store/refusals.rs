@@ -120,9 +120,9 @@ async fn mariadb_says_which_of_its_limits_an_object_exceeds() -> Result<()> {
 
 async fn connect_error(url: &str) -> Result<(ErrorClass, String)> {
     let pause = Duration::from_millis(10);
-    let retry = Retry { attempts: Some(2), first: pause, longest: pause, ..Retry::SHORT };
+    let retry = Retry::SHORT.attempts(Some(2)).first(pause).longest(pause);
     let address: Address = url.parse()?;
-    match Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await {
+    match Store::connect(&address, ConnectOptions::default().retry(retry)).await {
         Ok(_) => anyhow::bail!("{url} should not connect"),
         Err(error) => Ok((error.class(), error.to_string())),
     }
@@ -171,7 +171,7 @@ async fn a_server_that_crashes_and_comes_back_loses_nothing() -> Result<()> {
         return Ok(());
     }
     let address: Address = server.create_database("crash").await?.parse()?;
-    let store = Store::connect(&address, ConnectOptions { retry: Retry::ENDLESS, ..ConnectOptions::default() }).await?;
+    let store = Store::connect(&address, ConnectOptions::default().retry(Retry::ENDLESS)).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();
     let (wrote, mut written) = tokio::sync::watch::channel(0);

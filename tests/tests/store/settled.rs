@@ -202,7 +202,7 @@ async fn a_moment_is_waited_for_and_one_that_is_far_ahead_is_refused(world: Worl
     let error = store.ask_at(&KIND, &Query::default(), ahead, Limits::default()).err().context("refused")?.to_string();
     ensure!(error.contains("has not come: it is "), "{error}");
     // Another program that reads alone, as `ingester get` does.
-    let reader = world.connect(ConnectOptions { read_only: true, create: false, ..ConnectOptions::default() }).await?;
+    let reader = world.connect(ConnectOptions::default().read_only(true).create(false)).await?;
     let begin = Instant::now();
     assert_eq!(at(&reader, reader.now()).await?, [("a".to_owned(), 1)]);
     ensure!(world.on != On::Sqlite || begin.elapsed() < Duration::from_secs(3), "SQLite says that no write is open");

@@ -333,7 +333,7 @@ async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<
 
 async fn an_object_that_the_database_refuses_blocks_nothing(world: World) -> Result<()> {
     // One connection, so that the next object would meet any remains of a failed one.
-    let store = world.connect(ConnectOptions { connections: 1, ..ConnectOptions::default() }).await?;
+    let store = world.connect(ConnectOptions::default().connections(1)).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();
     for round in 0..3 {
@@ -375,7 +375,7 @@ async fn a_reject_is_cleared_by_the_version_that_is_stored(world: World) -> Resu
 }
 
 async fn a_cancelled_write_leaves_nothing_half_done(world: World) -> Result<()> {
-    let store = world.connect(ConnectOptions { connections: 1, ..ConnectOptions::default() }).await?;
+    let store = world.connect(ConnectOptions::default().connections(1)).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();
     let mut given_up = 0;

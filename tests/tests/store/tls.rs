@@ -81,16 +81,10 @@ impl Certificates {
 const SERVER: &str = "subjectAltName=DNS:localhost";
 const CLIENT: &str = "extendedKeyUsage=clientAuth";
 
-const IMPATIENT: ConnectOptions = ConnectOptions {
-    connections: 1,
-    max_idle: 0,
-    max_lifetime: None,
-    create: false,
-    read_only: false,
-    retry: Retry { attempts: Some(1), ..Retry::SHORT },
-    patience: Duration::from_secs(60),
-    query_time: Duration::from_secs(30),
-};
+/// Gives up at once.
+fn impatient() -> ConnectOptions {
+    ConnectOptions::default().connections(1).max_lifetime(None).create(false).retry(Retry::SHORT.attempts(Some(1)))
+}
 
 #[test]
 fn server_and_client_authenticate_by_their_certificates() -> Result<()> {
@@ -115,7 +109,7 @@ fn server_and_client_authenticate_by_their_certificates() -> Result<()> {
         let tls = |mode, ca: Option<&str>| Tls { mode, ca: ca.map(|ca| certificates.path(ca)), cert: None, key: None };
         let connect = async |host: &str, user: &str, tls: &Tls| -> Result<(), StoreError> {
             let address = Address::mysql(host, port, user, None, "tls").tls(tls)?;
-            Store::connect(&address, IMPATIENT).await?.close().await;
+            Store::connect(&address, impatient()).await?.close().await;
             Ok(())
         };
         let refused = async |host: &str, user: &str, tls: &Tls| {
@@ -258,8 +252,8 @@ async fn certificates_that_change_need_no_restart(on: On) -> Result<()> {
         cert: Some(ours.path("cert.pem")),
         key: Some(ours.path("key.pem")),
     };
-    let retry = Retry { attempts: Some(60), ..Retry::SHORT };
-    let store = Store::connect(&address.tls(&tls)?, ConnectOptions { retry, ..IMPATIENT }).await?;
+    let retry = Retry::SHORT.attempts(Some(60));
+    let store = Store::connect(&address.tls(&tls)?, impatient().retry(retry)).await?;
     let write = async |uid: &str| store.write(kind("Model").table(), vec![change(&model(uid, 1))]).await;
     write("before").await?;
 

@@ -58,14 +58,10 @@ async fn open(wanted: &Wanted<'_>, lines: &mut Lines) -> Option<Store> {
         );
         return None;
     }
-    let options = ConnectOptions {
-        create: false,
-        // A file stays unchanged. Of several servers, the one that accepts writes is used.
-        read_only: address.dialect().is_embedded(),
-        connections: 2,
-        retry: Retry { attempts: Some(2), election: Duration::ZERO, ..Retry::SHORT },
-        ..wanted.config.mysql.connect_options()
-    };
+    let options = wanted.config.mysql.connect_options().create(false).connections(2);
+    // A file stays unchanged. Of several servers, the one that accepts writes is used.
+    let options = options.read_only(address.dialect().is_embedded());
+    let options = options.retry(Retry::SHORT.attempts(Some(2)).election(Duration::ZERO));
     match Store::connect(address, options).await {
         Ok(store) => {
             let why = database.why().map(|why| format!(" ({why})")).unwrap_or_default();

@@ -111,7 +111,7 @@ async fn answer(
 ) -> Result<Ending, Failure> {
     let limits = match arguments.chunk_size {
         0 => Limits::default(),
-        rows => Limits { rows: rows as usize, ..Limits::default() },
+        rows => Limits::default().rows(rows as usize),
     };
     let mut asked = Vec::with_capacity(questions.len());
     for question in questions {
