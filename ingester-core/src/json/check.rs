@@ -6,7 +6,6 @@ use super::{Error, Reader, TokenKind};
 
 /// What is wrong with a text.
 #[derive(Debug, PartialEq)]
-#[non_exhaustive]
 pub enum CheckError {
     /// It is not JSON.
     Syntax(Error),
