@@ -24,8 +24,7 @@ impl Refusal {
             Refusal::Object(ObjectError::Json(error)) | Refusal::Decode(DecodeError::Json(error)) => Some(error.path()),
             Refusal::Object(ObjectError::Missing(path)) => Some(path),
             Refusal::Object(ObjectError::ResourceVersion(_)) => Some("metadata.resourceVersion"),
-            Refusal::Object(ObjectError::Unprunable(_))
-            | Refusal::Decode(DecodeError::Row(_) | DecodeError::Protobuf(_) | DecodeError::Object(_)) => None,
+            Refusal::Object(_) | Refusal::Decode(_) => None,
         }
     }
 }

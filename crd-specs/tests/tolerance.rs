@@ -141,6 +141,7 @@ fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
             };
             return within(place, from) || within(from, place);
         }
+        other => panic!("{other:?} is new: say what feeds it"),
     };
     let base = [
         ("uid", "metadata.uid"),

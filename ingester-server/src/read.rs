@@ -334,7 +334,7 @@ pub(crate) fn refused(error: AskError, resource: Resource<'_>) -> Status {
             "the database took longer than {time:?} and was told to stop: ask for less, or select by fields that have a column"
         )),
         AskError::Store(error) => of_store(&error),
-        AskError::Object { .. } => Status::internal(error),
+        other => Status::internal(other),
     }
     .about(resource, "")
 }
