@@ -61,7 +61,6 @@ pub struct Found {
 
 /// Why a ghost was not resolved.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ResolveError {
     /// The API server or the database failed.
     #[error(transparent)]

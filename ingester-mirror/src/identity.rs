@@ -42,7 +42,6 @@ pub enum Names {
 
 /// Why an ingester must not use a database.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum IdentityError {
     /// It belongs to another cluster.
     Other {

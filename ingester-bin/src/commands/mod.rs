@@ -62,7 +62,7 @@ use ingester_mirror::sync::Context;
 use ingester_sql::ddl::{Schema, diff};
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
 use ingester_store::query::AskError;
-use ingester_store::{ConnectOptions, Retry, Store, StoreError};
+use ingester_store::{Retry, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -106,7 +106,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 identity,
                 former,
                 saved,
-                limits: Limits::default().time(config.query.timeout),
+                limits: ingester_store::query::Limits::default().time(config.query.timeout),
                 places: Places::new(config.serve.max_in_flight),
                 volumes: WriteVolumes::new(u64::from(config.serve.write_mib) << 20),
                 watchable: log.is_there().await.unwrap_or(false),

@@ -53,7 +53,6 @@ const REPAIRS: usize = 3;
 
 /// Why an audit failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum AuditError {
     /// The API server.
     #[error(transparent)]

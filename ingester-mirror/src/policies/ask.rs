@@ -19,7 +19,6 @@ pub(crate) const MOST: usize = 200_000;
 
 /// Why a rule cannot be judged.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum PolicyError {
     /// A field has no column, or a value is not of its column's type.
     #[error(transparent)]

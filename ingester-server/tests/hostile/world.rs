@@ -216,7 +216,7 @@ impl World {
             identity: Identity::new(Cluster(holding.clone()), Vec::new(), setup.rate, metrics.clone()),
             former: FormerObjects::Granted,
             saved: SavedQueries::parse(saved, KINDS).unwrap(),
-            limits: QueryLimits { time: setup.time, ..QueryLimits::default() },
+            limits: QueryLimits::default().time(setup.time),
             places: Places::new(setup.places),
             volumes: WriteVolumes::new(0),
             watches: None,

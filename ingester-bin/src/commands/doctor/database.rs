@@ -5,7 +5,7 @@ use crate::database::Database;
 use crate::ending::Failure;
 use ingester_sql::ddl::Schema;
 use ingester_sql::dialect::own_schema;
-use ingester_store::{ConnectOptions, Finding, Retry, Store, Verdict};
+use ingester_store::{Finding, Retry, Store, Verdict};
 use std::time::Duration;
 
 const ANSWERS: &str = "database";
