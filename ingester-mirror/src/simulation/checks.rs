@@ -28,6 +28,8 @@ struct Life {
     leaving: BTreeSet<u64>,
     /// The versions, out of these, in which it was to be marked as deleted and not to be evicted.
     deleted: BTreeSet<u64>,
+    /// The versions in which its deletion was requested.
+    requested: BTreeSet<u64>,
     /// The last moment at which its row was not to be live.
     left: Option<Instant>,
     /// At some moment the object did not exist.
@@ -64,6 +66,9 @@ impl Truth {
         self.change(&thing.uid, Some((thing.version, thing.stays())));
         if !thing.stays() && (thing.deletes() || !thing.evicts()) {
             self.lives.entry(thing.uid.clone()).or_default().deleted.insert(thing.version);
+        }
+        if thing.deletion.is_some() || thing.deletes() {
+            self.lives.entry(thing.uid.clone()).or_default().requested.insert(thing.version);
         }
         self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
     }
@@ -124,9 +129,9 @@ impl Truth {
         life.now.is_none() && last.is_some_and(|(version, _)| life.leaving.contains(version))
     }
 
-    /// Returns true if the object was to be deleted in a later version than this one.
-    fn was_to_leave_since(&self, uid: &str, version: u64) -> bool {
-        self.lives.get(uid).is_some_and(|life| life.leaving.iter().any(|leaving| *leaving > version))
+    /// Returns true if the object's deletion was requested in this version.
+    fn was_requested(&self, uid: &str, version: u64) -> bool {
+        self.lives.get(uid).is_some_and(|life| life.requested.contains(&version))
     }
 
     /// Whether this was the object's state at some moment since `time`.
@@ -175,7 +180,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let again = world.database.by_hand.contains(uid);
     if !stored.deleted && !stored.evicted() && deleted {
         before_mark(world, uid);
-        before_filter_marks(world, old);
+        before_filter_marks(world, old, new.res_version);
     }
     let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
     if deleted && world.is_evicted_by_rule(uid) {
@@ -229,12 +234,12 @@ fn before_mark(world: &mut World, uid: &str) {
 }
 
 /// A row that was live is marked as deleted. If another filter has written it, and its object is still there, such rows must have been counted.
-fn before_filter_marks(world: &mut World, old: &KeptRow) {
+fn before_filter_marks(world: &mut World, old: &KeptRow, version: u64) {
     let stays = |thing: &Thing| thing.deletion.is_none() && !thing.deletes() && thing.flavour == Flavour::LeftOut;
     let is_there = world.server.things.values().any(|thing| *thing.uid == *old.row.uid && stays(thing));
     let of_other_filter = old.row.json().contains(Flavour::LeftOut.text());
     // A user may have asked for its deletion, and changed that while the row was written.
-    let withdrawn = world.truth.was_to_leave_since(&old.row.uid, old.row.res_version);
+    let withdrawn = world.truth.was_requested(&old.row.uid, version);
     if world.more.filters && is_there && of_other_filter && !withdrawn && !world.filter_marks {
         world.violate(format!("a changed filter marks no row before it may: {}", old.told()));
     }

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 /// How many of the slowest tests are printed.
 const SLOWEST: usize = 20;
 
-/// What failed tests print can be long. The beginning says what is wrong.
+/// The output of a failed test can be long. Its last lines have the panic.
 const MOST_LINES: usize = 40;
 
 #[derive(Debug, Default)]
@@ -72,7 +72,8 @@ impl Report {
             }
             ("test", "failed") => {
                 self.failed.push(text("name").to_owned());
-                let said: Vec<&str> = text("stdout").lines().filter(|line| !is_frame(line)).take(MOST_LINES).collect();
+                let said: Vec<&str> = text("stdout").lines().filter(|line| !is_frame(line)).collect();
+                let said = &said[said.len().saturating_sub(MOST_LINES)..];
                 let shown = format!("FAILED {seconds:.2} s  {}\n{}", text("name"), said.join("\n"));
                 self.said.push_str(&shown);
                 self.said.push('\n');
