@@ -270,9 +270,9 @@ settings! {
         resyncPeriod => resync_period: Option<Duration> = "10m", "duration", Now, read(or_never(DURATION));
         /// How many live rows of a kind may be marked as deleted because lists lack their objects. If more are missing, and more than a fifth of the
         /// kind's live rows, none of them is marked. All namespaces, shards and processes count together, with the rows marked within the last hour;
-        /// while rows are refused, with those marked since an hour before. The log, `ingester_sweeps_refused_total` and an Event
-        /// [report it](operations.md#ingestersweeprefused). If the objects are really gone, `ingester audit --repair` marks the rows. `0`: no limit.
-        /// The limit also holds for rows that a changed [filter](kinds.md#a-filter-that-changes) leaves out.
+        /// while rows are refused, with those marked since an hour before. The log, `ingester_sweeps_refused_total` and an Event report it. If the
+        /// objects are really gone, `ingester audit --repair` marks the rows. `0`: no limit. The limit also holds for rows that a changed
+        /// [filter](kinds.md#a-filter-that-changes) leaves out.
         sweepLimit => sweep_limit: SweepLimit = "1000", "0 to 1000000000", Now,
             read(|text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
         /// The pause between two rounds of audits, which compare cluster and rows like `ingester audit`, one kind after the other. `0s`: never. Less
