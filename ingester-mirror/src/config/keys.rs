@@ -242,7 +242,7 @@ settings! {
         /// overrides it.
         kindsFile => kinds_file: Option<PathBuf> = "", "path", Restart, read(path);
         /// Mirrors only the objects of a kind that match a label selector: `{Pod: "app=trainer,tier notin (test)"}`. Not for kinds with the finalizer
-        /// `ensure`. See [operations.md](operations.md#read-less).
+        /// `ensure`. See [scaling.md](scaling.md#read-less).
         labelSelectorMap => label_selector_map: BTreeMap<String, Selector> = "{}", "map from kinds to label selectors", Restart,
             map(kind(kinds), Selector::labels);
         /// The same with a field selector: `{Pod: "status.phase!=Pending"}`. With both, an object must match both.
@@ -255,8 +255,8 @@ settings! {
         /// `sweep/`, `filter/`, `evict/`, `marks/`, `unit/` or `policy/`.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
-        /// Combines the changes of an object within this time after a write into one write, see [operations.md](operations.md#write-less). `0s`: not
-        /// at all.
+        /// Combines the changes of an object within this time after a write into one write, see [scaling.md](scaling.md#write-less). `0s`: not at
+        /// all.
         settle => settle: Duration = "0s", "duration up to `1h`", Now, read(duration(SETTLE));
         /// The same for individual kinds: `{PipelineRun: 30s}`.
         settleMap => settle_map: BTreeMap<String, Duration> = "{}", "map from kinds to durations up to `1h`", Now,
