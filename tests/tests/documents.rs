@@ -23,7 +23,7 @@ const EXAMPLES: [&str; 1] = ["crd-specs/src/widget.rs"];
 /// The pages of the book. Its links lead only to pages and diagrams in it, because the rest of the repository is not published with it.
 const BOOK: &str = "docs/";
 
-const TABLE_OF_TYPES: &str = include_str!("../../docs/kinds.md");
+const TABLE_OF_TYPES: &str = include_str!("../../docs/schema-evolution.md");
 
 /// More would not be a bird's eye view.
 const LONGEST: usize = 200;
@@ -292,12 +292,13 @@ fn the_table_of_types_is_what_types_and_dialects_say() -> Result<()> {
         for name in names.split('`').skip(1).step_by(2) {
             let (_, column) = TYPES.iter().find(|(known, _)| *known == name).with_context(|| format!("`{name}`"))?;
             let is = column(json.trim_matches([' ', '`'])).with_context(|| row.to_owned())?;
-            ensure!(says == is, "docs/kinds.md: {name} is {is:?}, not {says:?}");
+            ensure!(says == is, "docs/schema-evolution.md: {name} is {is:?}, not {says:?}");
             shown.push(name);
         }
     }
     for (name, _) in TYPES {
-        ensure!(shown.iter().filter(|shown| **shown == name).count() == 1, "docs/kinds.md has no row for `{name}`");
+        let rows = shown.iter().filter(|shown| **shown == name).count();
+        ensure!(rows == 1, "docs/schema-evolution.md has no row for `{name}`");
     }
     Ok(())
 }

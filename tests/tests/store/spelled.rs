@@ -426,7 +426,7 @@ async fn a_file_and_a_struct_make_the_same_tables(world: World) -> Result<()> {
     Ok(())
 }
 
-/// The kinds of docs/kinds.md, "What is absent": structs without such settings, with `Option`s and with other types.
+/// The kinds of docs/kinds-reference.md, "Absent values": structs without such settings, with `Option`s and with other types.
 mod of_page {
     use super::{Deserialize, Ingestable, Time};
 
@@ -468,9 +468,9 @@ mod of_page {
     }
 }
 
-/// The rows of the table below a heading of docs/kinds.md.
+/// The rows of the table below a heading of docs/kinds-reference.md.
 fn table_of_page(heading: &str) -> Vec<Vec<String>> {
-    let page = include_str!("../../../docs/kinds.md");
+    let page = include_str!("../../../docs/kinds-reference.md");
     let (_, section) = page.split_once(&format!("\n### {heading}\n")).unwrap();
     let lines =
         section.lines().skip_while(|line| !line.starts_with('|')).skip(2).take_while(|line| line.starts_with('|'));
@@ -511,7 +511,7 @@ fn the_page_says_what_is_stored_where_there_is_no_value() {
         declared(&kind).remove(0)
     };
     let kinds = [file("null"), file("empty"), Kind::of::<of_page::Optional>(), Kind::of::<of_page::Plain>()];
-    let rows = table_of_page("What is absent");
+    let rows = table_of_page("Absent values");
     assert_eq!(rows.len(), 9);
     for cells in rows {
         let fields: Json = serde_json::from_str(cells[0].trim_matches('`')).unwrap();

@@ -72,7 +72,7 @@ const ROWS: [Row; AskKey::COUNT] = [
     Row {
         name: "namespace",
         meaning: Meaning::Namespaces,
-        about: "Only objects in these namespaces; without it, in all of them",
+        about: "Only objects in these namespaces; default: all namespaces",
         // The path has it.
         except: &[(Url, None), (PseudoLabel, None), (Saved, Some("namespaces"))],
     },
@@ -86,8 +86,8 @@ const ROWS: [Row; AskKey::COUNT] = [
     Row {
         name: "field-selector",
         meaning: Meaning::Fields,
-        about: "Only objects whose fields match: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`, and the ranges `<`, `<=`, \
-                `>`, `>=`: `spec.notAfter<in 30d`. A field needs a column (`ingester kinds -o wide` lists them), or {scan}",
+        about: "Only objects whose fields match: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`; also ranges with `<`, `<=`, \
+                `>` and `>=`: `spec.notAfter<in 30d`. A field needs a column (`ingester kinds -o wide` lists them), or {scan}",
         except: &[(Url, Some("fieldSelector")), (PseudoLabel, None)],
     },
     Row {
@@ -99,50 +99,49 @@ const ROWS: [Row; AskKey::COUNT] = [
     Row {
         name: "state",
         meaning: Meaning::States,
-        about: "Only objects in these states: live, evicted, deleted, all; without it live and evicted, unless another key selects others",
+        about: "Only objects in these states: live, evicted, deleted, all; default: live and evicted, unless another key selects others",
         except: &[(Saved, Some("states"))],
     },
     Row {
         name: "created-after",
         meaning: Meaning::Time { place: base::CREATE_TIME, from: true },
-        about: "Only objects that were created at this time or later: RFC 3339, a date, `now`, how long ago (`7d`, `7d ago`), or `in 2h`",
+        about: "Only objects created at this time or later: RFC 3339, a date, `now`, how long ago (`7d`, `7d ago`), or `in 2h`",
         except: &[],
     },
     Row {
         name: "created-before",
         meaning: Meaning::Time { place: base::CREATE_TIME, from: false },
-        about: "Only objects that were created before this time",
+        about: "Only objects created before this time",
         except: &[],
     },
     Row {
         name: "deleted-after",
         meaning: Meaning::Time { place: base::DELETE_TIME, from: true },
-        about: "Only objects that were deleted at this time or later; selects deleted objects, so a {state} without them is an error",
+        about: "Only objects deleted at this time or later; selects deleted objects, so a {state} without them is an error",
         except: &[],
     },
     Row {
         name: "deleted-before",
         meaning: Meaning::Time { place: base::DELETE_TIME, from: false },
-        about: "Only objects that were deleted before this time; selects deleted objects, so a {state} without them is an error",
+        about: "Only objects deleted before this time; selects deleted objects, so a {state} without them is an error",
         except: &[],
     },
     Row {
         name: "at",
         meaning: Meaning::At,
-        about: "Objects as they were at this time, of a kind that keeps a history; labels only with {scan}",
+        about: "Objects as they were at this time, if their kind keeps a history; label selectors need {scan}",
         except: &[],
     },
     Row {
         name: "scan",
         meaning: Meaning::Scan,
-        about: "Allow fields without a column in selectors, which reads every stored object",
+        about: "Allow selectors of fields without a column, which read every stored object",
         except: &[],
     },
     Row {
         name: "order-by",
         meaning: Meaning::Order,
-        about: "The order: columns or paths of fields, `-` for descending: `-create_time,.metadata.name`; without it by namespace \
-                and name",
+        about: "The order: columns or paths of fields, `-` for descending: `-create_time,.metadata.name`; default: namespace and name",
         // As kubectl has it.
         except: &[(Command, Some("sort-by"))],
     },
