@@ -360,9 +360,9 @@ settings! {
 settings! {
     /// Section `changes`.
     pub struct Changes("changes", kinds) {
-        /// Records each change of a row in the [log of changes](databases.md#the-log-of-changes), which watches and
-        /// `ingester changes` need, and which makes writes slower. `ingester run` writes the setting into the database, and every program that writes there follows it within seconds. When it
-        /// is switched on, the start takes some seconds longer, and watching clients read all objects again.
+        /// Records each change of a row in the [log of changes](databases.md#the-log-of-changes), which watches and `ingester changes` need, and
+        /// which makes writes slower. `ingester run` writes the setting into the database, and every program that writes there follows it within
+        /// seconds. When it is switched on, the start takes some seconds longer, and watching clients read all objects again.
         enabled => enabled: bool = "false", "bool", Restart, read(truth);
         /// How long entries are kept, by the database's clock. A reader that pauses for longer reads all rows again. The last entry of a kind is
         /// never purged.
