@@ -205,7 +205,7 @@ settings! {
 settings! {
     /// Section `ingester`.
     pub struct Ingester("ingester", kinds) {
-        /// Workers per kind (or per namespace or shard, if the kind is split).
+        /// Workers per kind; if namespaces or shards split the kind, for each of them.
         concurrentReconciles => concurrent_reconciles: usize = "2", "1 to 256", Restart, read(whole(1..=MOST_WORKERS));
         /// How long an object waits to be reconciled again after its work could not be completed. Less than `100ms` counts as `100ms`.
         requeuePeriod => requeue_period: Duration = "30s", "duration", Now, read(duration(DURATION));
@@ -216,10 +216,10 @@ settings! {
         requeuePeriodMap => requeue_period_map: BTreeMap<String, Duration> = "{}", "map from kinds to durations",
             Now, map(kind(kinds), duration(DURATION));
         /// Which objects get our finalizer, `PREFIX/Ingester`, for all kinds. `ensure`: every live object, so that none leaves the cluster before its
-        /// last state is stored. `existing`: it is not added, and removed once an object's deletion or eviction is stored. `never`: it is not added,
-        /// and removed from a terminating object once its last state is stored. Live objects keep it, because it may belong to another ingester;
-        /// `ingester finalizers remove` removes it. Without this key, each kind has its own value: `#[ingest(finalizer = "...")]`, by default
-        /// `ensure`, but `never` for projections, whose objects belong to another project; or `finalizer` in its file, by default `never`.
+        /// last state is stored. `existing`: none; an object that has it loses it once its deletion or eviction is stored. `never`: none; a
+        /// terminating object that has it loses it once its last state is stored. A live object keeps it, because it may belong to another ingester;
+        /// `ingester finalizers remove` removes it. Without this key, each kind has its own value: in its struct (`#[ingest(finalizer = "...")]`) by
+        /// default `ensure`, but `never` for projections, whose objects belong to another project; in its file (`finalizer`) by default `never`.
         finalizer => finalizer: Option<Finalizer> = "", "one of `ensure`, `existing`, `never`", Restart,
             read(|text| choice(FINALIZERS)(text).map(Some));
         /// The same for individual kinds; overrides `finalizer`: `{Pod: ensure}`.
@@ -255,8 +255,8 @@ settings! {
         /// `sweep/`, `filter/`, `evict/`, `marks/`, `unit/` or `policy/`.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
-        /// Combines the changes of an object within this time after a write into one write, see [scaling.md](scaling.md#write-less). `0s`: not at
-        /// all.
+        /// How long the ingester collects further changes of an object after a write, to write them together, see
+        /// [scaling.md](scaling.md#write-less). `0s`: it writes each change at once.
         settle => settle: Duration = "0s", "duration up to `1h`", Now, read(duration(SETTLE));
         /// The same for individual kinds: `{PipelineRun: 30s}`.
         settleMap => settle_map: BTreeMap<String, Duration> = "{}", "map from kinds to durations up to `1h`", Now,
@@ -268,20 +268,20 @@ settings! {
         pruneManagedFields => prune_managed_fields: bool = "true", "bool", Restart, read(truth);
         /// The pause between two comparisons of the rows with a list of the objects' metadata, which find missed deletions. `0s`: never.
         resyncPeriod => resync_period: Option<Duration> = "10m", "duration", Now, read(or_never(DURATION));
-        /// How many live rows of a kind may be marked as deleted because lists lack their objects. If more are missing, and more than a fifth of the
-        /// kind's live rows, none of them is marked. All namespaces, shards and processes count together, with the rows marked within the last hour;
-        /// while rows are refused, with those marked since an hour before. The log, `ingester_sweeps_refused_total` and an Event report it. If the
-        /// objects are really gone, `ingester audit --repair` marks the rows. `0`: no limit. The limit also holds for rows that a changed
-        /// [filter](kinds.md#a-filter-that-changes) leaves out.
+        /// If lists lack the objects of more live rows of a kind than this, and of more than a fifth of its live rows, the ingester marks none of
+        /// these rows as deleted: the cluster may be wrong. All namespaces, shards and processes count together, with the rows marked within the last
+        /// hour; while rows are refused, with all rows marked since an hour before the first refusal. The log, `ingester_sweeps_refused_total` and an
+        /// Event report it. If the objects are really gone, `ingester audit --repair` marks the rows. `0`: no limit. The limit also holds for rows
+        /// that a changed [filter](kinds.md#a-filter-that-changes) leaves out.
         sweepLimit => sweep_limit: SweepLimit = "1000", "0 to 1000000000", Now,
             read(|text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
         /// The pause between two rounds of audits, which compare cluster and rows like `ingester audit`, one kind after the other. `0s`: never. Less
         /// than `1s` counts as `1s`. The first audit is at a random time within the period. Kinds that are suspended, or not yet in SQL, are left
         /// out; each replica compares its own units. `ingester_audit_findings` and the log report differences; nothing is repaired.
         auditPeriod => audit_period: Option<Duration> = "0s", "duration", Now, read(or_never(DURATION));
-        /// Runs pending migrations at the start. Also changes tables of [declared kinds](kinds.md#changes), and of a program without migrations, if
-        /// the change only adds; and their views in any case. If the database user may not do this, set it to `false` and run `ingester schema apply`
-        /// first: until then the ingester waits.
+        /// Runs pending migrations at the start. Also changes the tables of [declared kinds](kinds.md#changes), and of a program without migrations,
+        /// if the change only adds something; their views are always updated. If the database user may not do this, set it to `false` and run
+        /// `ingester schema apply` first: until then the ingester waits.
         createTables => create_tables: bool = "true", "bool", Restart, read(truth);
         /// The maximum number of rows that are backfilled per second. `0`: no limit.
         backfillRate => backfill_rate: u32 = "5000", "0 to 1000000", Now, read(whole(0..=1_000_000));
@@ -318,7 +318,7 @@ settings! {
     /// Section `retention`.
     pub struct Retention("retention", kinds) {
         /// How long after its `delete_time` an object's row is purged, with its labels and annotations: `90d`, `36h`. `0s`: never, whatever rules
-        /// say. Without this key, only `rules` purge rows. The database's clock counts (SQLite: the node's). A kind's struct
+        /// say. Without this key, only `rules` purge rows. The time is measured by the database's clock (with SQLite, the node's). A kind's struct
         /// (`#[ingest(retention = "90d")]`) or file (`retention: 90d`) overrides it. Rows of evicted objects are purged only by `rules`, even if the
         /// objects were deleted since.
         deleted => deleted: Option<Kept> = "", "duration up to `36500d`", Now, read(|text| kept(text).map(Some));
@@ -343,14 +343,14 @@ settings! {
 settings! {
     /// Section `policies`.
     pub struct Policies("policies", kinds) {
-        /// The rules by which live objects of a kind leave etcd for SQL, see [policies.md](policies.md). A rule moves objects only with
-        /// `enforce: true`. A rule with the name of [one of the kind's own](policies.md#rules-of-a-kind) enables that one, and may narrow it.
-        /// `ingester policies` shows what each would do.
+        /// The rules by which live objects of a kind leave etcd for SQL, see [policies.md](policies.md). A rule moves objects only with `enforce:
+        /// true`. A rule with the name of one of the [kind's own rules](policies.md#rules-of-a-kind) enables that rule, and may narrow it. `ingester
+        /// policies` shows what each would do.
         evict => evict: BTreeMap<String, Vec<EvictRule>> = "{}", "map from kinds to lists of rules", Now, evict_rules(kind(kinds));
-        /// How many objects of a kind rules evict within an hour, but at most a fifth of its live objects, or 10 if that is more.
-        /// [Units](policies.md#how-fast) of a kind share the limit.
+        /// The maximum number of objects of a kind that rules evict within an hour. At most a fifth of the kind's live objects leave in that time, or
+        /// 10 if that is more. The units of a kind [share the limit](policies.md#how-fast).
         evictLimit => evict_limit: u64 = "1000", "1 to 1000000000", Now, read(whole(1..=1_000_000_000));
-        /// How long an object that `ingester restore` has created is exempt from eviction rules. `0s`: not at all.
+        /// How long after its creation an object that `ingester restore` created is exempt from eviction rules. `0s`: not at all.
         restoreGrace => restore_grace: Duration = "24h", "duration", Now, read(duration(DURATION));
         /// The pause between two rounds of the rules.
         period => period: Duration = "1m", "duration from `1s`", Now, read(duration(TIME));
@@ -360,9 +360,9 @@ settings! {
 settings! {
     /// Section `changes`.
     pub struct Changes("changes", kinds) {
-        /// Records each change of a row in the [log of changes](databases.md#the-log-of-changes), which watches and feeds need, and which makes
-        /// writes slower. `ingester run` writes the setting into the database, and every program that writes there follows it within seconds. When it
-        /// is switched on, the start takes some seconds longer, and watching clients read all objects again.
+        /// Records each change of a row in the [log of changes](databases.md#the-log-of-changes), which watches and `ingester changes` need, and
+        /// which makes writes slower. `ingester run` writes the setting into the database, and every program that writes there follows it within
+        /// seconds. When it is switched on, the start takes some seconds longer, and watching clients read all objects again.
         enabled => enabled: bool = "false", "bool", Restart, read(truth);
         /// How long entries are kept, by the database's clock. A reader that pauses for longer reads all rows again. The last entry of a kind is
         /// never purged.
@@ -388,15 +388,15 @@ settings! {
         /// organizations are the groups.
         clientCA => client_ca: Option<PathBuf> = "", "path of a PEM file", Serve, read(path);
         /// Whether to trust the API server when it names callers in headers, as it does for an APIService. It authenticates with a certificate of the
-        /// CA in the ConfigMap `kube-system/extension-apiserver-authentication`, which is read again every minute. `auto`: if the ConfigMap can be
-        /// read; otherwise the server warns, and tries again after a second, then after twice as long. `required`: if not, the server does not start.
-        /// `never`: no.
+        /// CA in the ConfigMap `kube-system/extension-apiserver-authentication`, which is read again every minute. `auto`: yes, if the ConfigMap can
+        /// be read; otherwise the server warns, and tries again after a second, then after twice as long. `required`: yes; if the ConfigMap cannot be
+        /// read, the server does not start. `never`: no.
         frontProxy => front_proxy: FrontProxy = "auto", "one of `auto`, `required`, `never`", Serve, read(choice(FRONT_PROXY));
         /// Who sees [deleted and evicted objects](serving.md#former-objects). `granted`: callers who may read objects of the namespace today.
         /// `olderHidden`: the same, but not objects that are older than the namespace. `none`: nobody.
         formerObjects => former_objects: FormerObjects = "granted", "one of `granted`, `olderHidden`, `none`", Serve, read(choice(FORMER_OBJECTS));
-        /// [As whom](serving.md#who-restores) objects are restored into the cluster. `user`: as the caller. `server`: as the server's account, which
-        /// is all that admission sees. `off`: not at all.
+        /// [As whom](serving.md#who-restores) objects are restored into the cluster. `user`: as the caller. `server`: as the server's account;
+        /// admission then sees only that account. `off`: not at all.
         restore => restore: RestoreAs = "user", "one of `user`, `server`, `off`", Serve, read(choice(RESTORE_AS));
         /// A bearer token must be for one of these audiences; empty: for the API server.
         audiences => audiences: Vec<String> = "[]", "list of names", Serve, list(audience);

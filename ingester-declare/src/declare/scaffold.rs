@@ -43,7 +43,7 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "# Kinds for `ingester run --kinds FILE`, and for every other command. docs/kinds.md says what each key means."
+        "# Kinds for `ingester run --kinds FILE`, and for every other command. docs/kinds-reference.md says what each key means."
     );
     let _ = writeln!(
         text,
