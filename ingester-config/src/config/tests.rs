@@ -20,7 +20,14 @@ const REFUSED: Kind = Kind::refused();
 
 /// A namespaced kind without columns.
 const MODEL: Kind = Kind::new(
-    Definition { kind: "Model", namespaced: true, finalizer: Finalizer::Ensure, ..*REFUSED.definition() },
+    Definition {
+        group: "michelangelo.api",
+        version: "v2",
+        kind: "Model",
+        namespaced: true,
+        finalizer: Finalizer::Ensure,
+        ..*REFUSED.definition()
+    },
     *REFUSED.functions(),
 );
 
