@@ -2,8 +2,8 @@
 # The test command: installs the servers that the tests need, checks format, lints and documentation, and runs every test.
 #
 #   bash tests/run.sh          the default set
-#   bash tests/run.sh --all    also what takes longer: live tests on PostgreSQL; a group of MySQL servers; each feature alone; what
-#                              cargo-deny and the oldest Rust say, where they are installed
+#   bash tests/run.sh --all    also what takes longer: live tests on PostgreSQL; a group of MySQL servers; what cargo-deny and the oldest
+#                              Rust say, where they are installed
 #
 # It continues after a failure, so that one run shows all of them. A few tests that failed beside the others run once more, alone: servers
 # on busy cores can be slower than a test's deadline. If they pass then, the step has not failed, and the list names them as flaky: each is
@@ -155,7 +155,6 @@ if [[ $all -eq 1 ]]; then
   else
     report+=("skipped  cargo deny (not installed; licences and sources of dependencies were checked by a test)")
   fi
-  step "features one by one" bash tests/features.sh
   oldest="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)"
   toolchain="$(rustup toolchain list 2>/dev/null | grep -o "^$oldest[.0-9]*" | head -n 1 || true)"
   if [[ -n "$toolchain" ]]; then
