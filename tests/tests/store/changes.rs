@@ -247,12 +247,12 @@ fn apply(state: &mut BTreeMap<String, (u64, State)>, change: &Change) {
 /// The statements that write main rows, each with the files that run it, which record that. A new one belongs here once it is recorded.
 const WRITERS: [(&str, &[&str]); 12] = [
     ("Insert {", &["batch.rs", "single.rs"]),
-    ("Overwrite {", &["batch.rs"]),
+    ("Overwrite {", &["locked.rs"]),
     ("OverwriteExpected {", &["judged.rs"]),
     ("Update {", &["single.rs"]),
     ("Tombstone {", &["history.rs"]),
     ("TombstoneOlder {", &["judged.rs"]),
-    ("ConfirmEvictions {", &["batch.rs"]),
+    ("ConfirmEvictions {", &["locked.rs"]),
     ("Purge {", &["purge.rs"]),
     ("Undelete {", &["marks.rs"]),
     // For rows that the same transaction has inserted.
