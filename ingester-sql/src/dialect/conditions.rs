@@ -68,7 +68,8 @@ impl<'a> Writer<'a> {
             Route::Pairs(place) => {
                 self.push("(SELECT \"obj_uid\" AS \"uid of pair\" FROM ");
                 self.pairs(query, place);
-                let (join, by) = (self.rules.facts().join_in_order, self.rules.by_key("PRIMARY"));
+                let join = self.rules.facts().join_in_order;
+                let by = self.rules.by_key("PRIMARY");
                 self.push(&format!(
                     ") AS \"pairs\" {join} \"{name}\"{by} ON \"{name}\".\"uid\" = \"pairs\".\"uid of pair\""
                 ));

@@ -153,7 +153,7 @@ impl<'a> WritePlan<'a> {
 }
 
 impl RowOverwrite<'_> {
-    /// What becomes of the object; `None` if its version stays the same.
+    /// Returns what becomes of the object; `None` if its version stays the same.
     pub(super) fn becomes(&self) -> Option<What> {
         let [_, last] = self.entries;
         last
@@ -161,7 +161,8 @@ impl RowOverwrite<'_> {
 }
 
 impl StoredCompanions {
-    /// What is known if the row of this version is stored. The main row vouches for its companions, because all are only written together.
+    /// Compares the expected companions with those of the new row, if the stored row is the expected one. A main row and its companions are only
+    /// written together, so the version of the main row stands for all of them.
     fn of(row: &Row, stored: Version) -> Self {
         let Some(Expected::Stored { res_version, companions }) = row.expected else {
             return StoredCompanions::Unknown;
