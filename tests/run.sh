@@ -141,6 +141,8 @@ step "what reports tests" cargo build --workspace --bin report --locked
 report_tests="$PWD/target/debug/report"
 tests "tests" --workspace --tests --
 step "examples in the documentation of code" cargo test --workspace --doc --locked --no-fail-fast
+# Its tests start them, and `--tests` builds no examples.
+step "examples of the crate outside" cargo build --locked --manifest-path tests/outside/Cargo.toml --target-dir target --examples
 tests "tests of the crate outside" --manifest-path tests/outside/Cargo.toml --target-dir target --tests --
 # It says nothing of profiles, as a user's crate does not; with those of the crate outside it shares what is compiled.
 tests "tests of the example crate" --manifest-path examples/dataset-operator/Cargo.toml --config tests/outside/Cargo.toml --target-dir target --tests --
