@@ -10,6 +10,7 @@
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in its own process.
 //! - [`ChromeDriver`]: a browser.
+//! - [`exposition`]: metrics, as the table of the documentation.
 //! - [`book`]: the pages of the documentation and their blocks. [`Page`]: the commands of a page, run in its order.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
@@ -29,6 +30,7 @@ pub mod count;
 pub mod crds;
 pub mod databases;
 pub mod delay;
+pub mod exposition;
 pub mod galera;
 pub mod group;
 mod http;

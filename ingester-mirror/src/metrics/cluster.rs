@@ -7,16 +7,16 @@ use prometheus::{Registry, Result};
 metrics! {
     /// The lists, watches and finalizers of one kind.
     ClusterSeries of ClusterFamilies:
-    lists: Counters by Kind, "ingester_lists_total", "Lists of all objects that were read to their end";
+    lists: Counters by Kind, "ingester_lists_total", "Lists of all objects, read to the end";
     objects_listed: Counters ["read" in Read::LABELS] by Kind, "ingester_objects_listed_total",
-        "Objects read by lists: whole, in a stream or in pages, or as metadata";
+        "Objects in lists: whole, as a stream (stream) or in pages (pages), or only their metadata (metadata)";
     watch_restarts: Counters ["reason" in Restart::LABELS] by Kind, "ingester_watch_restarts_total",
-        "Watches opened again after an error, by reason";
-    panics: Counters by Kind, "ingester_controller_panics_total", "Panics in the controller, a defect of the ingester";
-    finalizers_added: Counters by Kind, "ingester_finalizers_added_total", "Finalizers added to objects";
-    finalizers_removed: Counters by Kind, "ingester_finalizers_removed_total", "Finalizers removed from objects";
+        "Watches restarted: after 410 Gone (expired), because the cluster went back, as after a restore (behind), because the CRD was removed (not_installed), or because the connection broke (connection)";
+    panics: Counters by Kind, "ingester_controller_panics_total", "Panics in the controller: a bug in the ingester, please report it";
+    finalizers_added: Counters by Kind, "ingester_finalizers_added_total", "Objects that got the finalizer";
+    finalizers_removed: Counters by Kind, "ingester_finalizers_removed_total", "Objects that lost the finalizer";
     finalizers_given_up: Counters ["reason" in GivenUp::LABELS] by Kind, "ingester_finalizers_given_up_total",
-        "Objects that are left without the finalizer: the API server refused it, or it was removed again each time";
+        "Objects left without the finalizer, with an Event: the API server refused it three times for the same version (refused), or it was removed three times soon after it had been added (removed)";
 }
 
 /// How a list read its objects.
@@ -80,7 +80,7 @@ pub(super) struct ApiErrors(Counters);
 
 impl ApiErrors {
     pub(super) fn register(on: &Registry) -> Result<Self> {
-        let help = "Errors of the API server, by HTTP code; `network` without a readable answer, `lease` if no request was sent";
+        let help = "Errors of the API server, by HTTP code; network: no readable answer; lease: not sent, because the Lease of this replica had expired";
         let labels = [By::Kind.labels(), &["code"]].concat();
         Counters::register(on, "ingester_api_errors_total", help, &labels, &[]).map(ApiErrors)
     }

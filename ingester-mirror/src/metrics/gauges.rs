@@ -13,29 +13,29 @@ use std::time::{Duration, SystemTime};
 metrics! {
     /// The gauges of one kind.
     GaugeSeries of GaugeFamilies:
-    depth: Gauges by Queue, "workqueue_depth", "Objects that wait in the queue";
+    depth: Gauges by Queue, "workqueue_depth", "Objects waiting in the queue";
     max_concurrent: Gauges by Controller, "controller_runtime_max_concurrent_reconciles",
-        "Workers that each controller may use at once";
-    waiting_bytes: Gauges by Kind, "ingester_waiting_bytes", "Bytes of the objects that wait in the queue";
+        "Workers that may be busy at the same time";
+    waiting_bytes: Gauges by Kind, "ingester_waiting_bytes", "Bytes of the objects in the queue";
     oldest_waiting: Seconds by Kind, "ingester_oldest_waiting_seconds",
-        "How long the oldest waiting object has waited; 0 if none waits";
-    objects: Gauges by Kind, "ingester_objects", "Objects that are mirrored and live now";
+        "Seconds that the oldest waiting object has waited; 0 if none waits. Delayed deletions and retries do not count";
+    objects: Gauges by Kind, "ingester_objects", "Objects that are mirrored and live";
     rejected_objects: Gauges by Kind, "ingester_rejected_objects",
-        "Objects whose present version could not be mirrored";
+        "Objects whose current version could not be mirrored";
     held_objects: Gauges by Kind, "ingester_held_objects",
-        "Terminating objects that cannot leave yet because they have our finalizer";
+        "Terminating objects that wait for our finalizer: for deletionDelay, the database, or the API server; 0 while the kind is suspended";
     ghosts: Gauges by Kind, "ingester_ghosts",
-        "Evicted objects that are in the cluster again, in another state than that of their rows";
+        "Evicted objects that are in the cluster again, in another state than their rows; 0 before the first list";
     policy_objects: Gauges by Kind, "ingester_policy_objects",
-        "Objects that are to leave etcd by rules, those of rules that are not enforced among them";
+        "Objects that rules evict, or would evict if they were enforced; 0 before the first round";
     policy_waiting: Gauges by Kind, "ingester_policy_waiting_objects",
-        "Objects that are to leave etcd by rules that are enforced, and are still there after the last round: over the limit of the hour, or hindered";
+        "Of ingester_policy_objects, those that enforced rules evict and that were still in etcd after the last round: over the hourly limit, or hindered";
     synced: Gauges by Kind, "ingester_synced", "1 once the first list is in SQL";
     installed: Gauges by Kind, "ingester_installed", "1 while the kind's CRD is installed";
     last_list: Seconds by Kind, "ingester_last_list_timestamp_seconds",
-        "When all objects were last listed to the end, by a list or a resync; 0 before the first and while suspended";
+        "Unix time at which a list or a resync last read all objects; 0 before the first, while the kind is suspended, and while this member holds none of its units";
     last_event: Seconds by Kind, "ingester_last_event_timestamp_seconds",
-        "When the watch last sent an event or a bookmark, or the first list ended; 0 before that and while suspended";
+        "Unix time at which the watch last sent an object or a bookmark, which an API server sends every minute, or at which the first list ended; 0 before that, while the kind is suspended, and while this member holds none of its units";
 }
 
 /// What one controller has.

@@ -1,11 +1,11 @@
 //! Metrics for Prometheus. Those of queues and reconciliations have the names, labels and buckets of client-go and
 //! controller-runtime, so dashboards and alerts for other controllers work unchanged. All others begin with `ingester_`.
-//! `docs/metrics.md` lists them all.
+//! `docs/metrics.md` lists them all, in a table that a test writes.
 //!
 //! May use: ingester-core, ingester-store.
 //!
-//! A metric is declared, counted and shown in the file of its subject. A new one is a line of the file's `metrics!`, a method beside it,
-//! and a line in `docs/metrics.md`, which a test compares. [`ControllerMetrics`] is here, because each subject adds its methods
+//! A metric is declared, counted and shown in the file of its subject. A new one is a line of the file's `metrics!` and a method beside it;
+//! its text is also its row in `docs/metrics.md`. [`ControllerMetrics`] is here, because each subject adds its methods
 //! to it. Label values are bound, so counting takes one or a few atomic operations.
 //!
 //! | file | subject |

@@ -8,27 +8,27 @@ metrics! {
     /// The series of the process.
     ProcessSeries of ProcessFamilies:
     build_info: Gauges ["version" in [env!("CARGO_PKG_VERSION")]] by Process, "ingester_build_info",
-        "1, with the version of the ingester as a label";
+        "1, with the running version as a label";
     cluster_checked: Gauges by Process, "ingester_cluster_checked",
-        "1 once the database is known to belong to this cluster";
+        "1 once the database is known to belong to this cluster; stays 0 if the API server does not say which cluster it is";
     config_reloads: Counters ["result" in ["success", "failed"]] by Process, "ingester_config_reloads_total",
-        "Changes of the configuration file, by whether it could be used";
+        "Changes of the configuration file at run time: success, or failed if it cannot be used";
     config_current: Gauges by Process, "ingester_config_last_reload_successful",
-        "0 while the configuration file has mistakes and the former configuration is in use";
+        "0 while the file cannot be used and the former configuration stays in use";
     events: Counters ["result" in ["published", "failed", "dropped"]] by Process, "ingester_events_total",
-        "Kubernetes Events: published, failed, or dropped because too many waited";
+        "Events on objects: published, failed, or dropped because too many were waiting";
     connections: Gauges ["state" in ["used", "idle"]] by Process, "ingester_database_connections",
-        "Connections to the database: used or idle";
+        "Open connections to the database: used or idle";
     connections_limit: Gauges by Process, "ingester_database_connections_limit",
-        "The most connections to the database that may be open";
+        "Connections that may be open: mysql.maxOpenConns; 1 on SQLite";
     connections_waiting: Gauges by Process, "ingester_database_connections_waiting",
-        "Statements that wait for a connection now";
+        "Statements waiting for a connection now";
     connection_waits: Counters by Process, "ingester_database_connection_waits_total",
-        "Connections that were taken from the pool";
+        "Connections taken from the pool, with or without a wait";
     connection_wait_seconds: SecondsTotals by Process, "ingester_database_connection_wait_seconds_total",
-        "How long statements waited for a connection, in total";
+        "Seconds that statements have waited for connections";
     clock_offset: Seconds by Process, "ingester_database_clock_offset_seconds",
-        "By how much the database's clock is ahead of this node's; below zero if it is behind";
+        "Seconds by which the database's clock is ahead of this node's; negative if it is behind, 0 on SQLite";
 }
 
 /// The counters of Kubernetes Events.

@@ -8,17 +8,17 @@ use std::sync::Arc;
 metrics! {
     /// The series of a member.
     ReplicaSeries of ReplicaFamilies:
-    units: Gauges by Process, "ingester_replica_units", "Units of work that this member holds";
+    units: Gauges by Process, "ingester_replica_units", "Units that this member holds; 0 without ingester.replicas";
     members: Gauges by Process, "ingester_replica_members",
-        "Members that live and share the work, as this one sees it";
+        "Members that are alive and share the work, as this one sees it";
     group_units: Gauges by Process, "ingester_replica_group_units",
-        "Units of work that all members share, as this one sees it";
+        "Units of all members, as this one sees it: the sum of their ingester_replica_units, except during a hand-over; 0 without ingester.replicas";
     handovers: Counters ["direction" in ["taken", "given"]] by Process, "ingester_replica_handovers_total",
-        "Units that this member has taken over, or given away";
+        "Units that this member has taken over or given away";
     renewals: Counters ["result" in ["success", "failed"]] by Process, "ingester_lease_renewals_total",
-        "Attempts to renew the Lease of this member";
+        "Attempts to renew this member's Lease";
     leases_lost: Counters by Process, "ingester_leases_lost_total",
-        "How often this member did not renew its Lease in time and stopped every unit";
+        "Times that this member did not renew its Lease within renewDeadline and stopped its units";
 }
 
 /// The metrics of a member that shares the work.

@@ -21,37 +21,37 @@ metrics! {
     /// The rows of one kind.
     RowSeries of RowFamilies:
     mirrored: Counters by Kind, "ingester_objects_mirrored_total",
-        "Objects brought to SQL, whether or not a row had to change for it";
+        "Objects brought to SQL, even if no row had to change";
     written: Counters by Kind, "ingester_rows_written_total", "Rows of the main table inserted or updated";
     skipped: Counters ["reason" in Skip::LABELS] by Kind, "ingester_rows_skipped_total",
-        "Rows not written: SQL has the same version (unchanged) or a newer one (stale)";
-    deleted: Counters by Kind, "ingester_rows_deleted_total", "Rows that got a delete_time";
+        "Rows not written: SQL has the same version (unchanged) or a newer one (stale), or the write was combined with later ones (settling)";
+    deleted: Counters by Kind, "ingester_rows_deleted_total", "Rows marked as deleted (delete_time)";
     orphans_swept: Counters by Kind, "ingester_orphans_swept_total",
-        "Rows marked as deleted because a list lacked their object";
+        "Rows marked as deleted because a list lacked their objects";
     sweeps_refused: Counters by Kind, "ingester_sweeps_refused_total",
-        "Lists that lacked so many objects that no row was deleted";
+        "Lists after which no row was marked as deleted, because more objects were missing than ingester.sweepLimit allows";
     restored: Counters by Kind, "ingester_restored_total",
-        "Objects of which the cluster had an older version than SQL, as after a restore of etcd";
+        "Objects that had an older version in the cluster than in SQL, as after a restore of etcd; the row now follows the cluster";
     evicted: Counters by Kind, "ingester_objects_evicted_total",
         "Objects that left etcd and are now only in SQL";
     evictions_failed: Counters by Kind, "ingester_evictions_failed_total",
-        "Attempts to evict an object that failed and are repeated";
+        "Attempts to evict an object that failed: its row, read back, was not as expected, or the API server refused; they are repeated";
     evictions_lost: Counters by Kind, "ingester_evictions_lost_total",
-        "Evicted objects whose rows the database has lost";
+        "Objects that this process had evicted, and whose rows the database has lost since, as after a fail-over";
     annotations_ignored: Counters by Kind, "ingester_annotations_ignored_total",
         "Objects with annotations that request an eviction or a deletion, although their kind is not evictable";
-    rejects: Counters by Kind, "ingester_rejects_total", "Times that an object could not be mirrored";
+    rejects: Counters by Kind, "ingester_rejects_total", "Times that an object could not be mirrored; the log, the table ingester_rejects and an Event on the object have the reason";
     proto_lost: Counters ["what" in ["field", "enum", "value"]] by Kind, "ingester_proto_lost_total",
-        "Values of objects for which their message has no field";
+        "Values that do not fit the protobuf message and are left out of proto: unknown fields (field), unknown names of enums (enum), values of another type (value)";
     nul_values: Counters by Kind, "ingester_nul_values_total",
-        "Values that are NULL or missing in SQL, because the database's text cannot have NUL";
+        "Values with NUL (U+0000) in written rows; PostgreSQL cannot store them";
     database_errors: Counters ["class" in CLASSES] by Kind, "ingester_database_errors_total",
-        "Errors of the database, by what they mean for the work";
-    batch_size: Histograms by Kind, "ingester_batch_size", "Objects in one transaction", BATCH_OBJECTS;
+        "Errors of the database: transient (retried), object (this object was refused), operator (needs action: rights, tables, disk), lease (not sent, because the Lease of this replica had expired), unknown (unclassified)";
+    batch_size: Histograms by Kind, "ingester_batch_size", "Objects per transaction: 1 in a quiet cluster, up to 256 with a backlog", BATCH_OBJECTS;
     batch_duration: Histograms by Kind, "ingester_batch_duration_seconds",
-        "How long a batch takes from the start of its transaction to the commit", COMMIT_SECONDS;
+        "Time per transaction, up to its commit", COMMIT_SECONDS;
     lag: Histograms by Kind, "ingester_sync_lag_seconds",
-        "How long an object takes from its event being received to its commit in SQL", LAG_SECONDS;
+        "Time from the receipt of an event to its commit", LAG_SECONDS;
 }
 
 /// Why a row was not written.

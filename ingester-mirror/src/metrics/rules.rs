@@ -8,8 +8,7 @@ use prometheus::{IntGaugeVec, Opts, Registry};
 use std::collections::BTreeMap;
 
 const NAME: &str = "ingester_rule_pending_rows";
-const HELP: &str =
-    "Rows that a rule may not judge now, because their columns are not proved to be those of their objects";
+const HELP: &str = "Rows that a rule may not judge yet, counted by the definition that wrote them";
 
 /// The pending rows of each rule, by the state of the rows that it covers.
 type ByState = BTreeMap<&'static str, u64>;

@@ -11,25 +11,25 @@ metrics! {
     /// The upkeep of one kind.
     UpkeepSeries of UpkeepFamilies:
     backfill_rows: Counters ["result" in ["filled", "unchanged", "failed"]] by Kind, "ingester_backfill_rows_total",
-        "Rows read to fill new columns, by result";
-    incomplete_columns: Gauges by Kind, "ingester_incomplete_columns", "Columns whose rows are not all filled yet";
+        "Rows read by a backfill: they got values (filled), already had them (unchanged), or their object cannot be decoded (failed)";
+    incomplete_columns: Gauges by Kind, "ingester_incomplete_columns", "Columns not yet backfilled in all rows; the table ingester_backfills has their progress";
     left_out: Gauges by Kind, "ingester_left_out_waiting_rows",
-        "Live rows that a changed filter leaves out, and that are so many that they are not marked as deleted";
+        "Rows that are live although the kind's changed filter leaves them out, because they are more than ingester.sweepLimit allows; every process shows the number for the whole kind";
     purged: Counters by Kind, "ingester_purged_rows_total",
-        "Rows that were purged because their objects were deleted long ago, or by a rule of retention";
+        "Rows purged by retention.deleted or by a retention rule";
     retention_rows: Gauges by Kind, "ingester_retention_rows",
-        "Rows that rules of retention let go and that are still there, those of rules that are not enforced among them";
+        "Rows that retention rules purge, or would purge if they were enforced; 0 before the first round, and where another replica leads the kind";
     retention_waiting: Gauges by Kind, "ingester_retention_waiting_rows",
-        "Rows that rules of retention which are enforced let go, and that are still there after the last round";
+        "Of ingester_retention_rows, those that enforced rules purge and that are still there: the grace of their mark is not over, their export failed, or they have changed meanwhile";
     retention_failed: Counters by Kind, "ingester_retention_failures_total",
-        "Rounds in which a rule of retention purged nothing because of an error, such as a folder that cannot be written";
+        "Rounds in which a rule of retention.rules purged nothing because of an error, such as a folder that is not writable";
     audits: Counters ["result" in ["success", "failed"]] by Kind, "ingester_audits_total",
-        "Scheduled audits, by result";
+        "Audits scheduled by ingester.auditPeriod: success, with or without findings, or failed";
     audit_findings: Gauges ["finding" in FINDINGS] by Kind, "ingester_audit_findings",
-        "Objects and rows that differed in the last scheduled audit, by finding";
+        "Objects and rows that differed in the last scheduled audit: missing, stale, ahead, different, deleted, orphaned, ghost, rejected, as ingester audit calls them; 0 while the kind is not audited, and after another replica has taken over a part of it, until the next audit";
     last_audit: Seconds by Kind, "ingester_last_audit_timestamp_seconds",
-        "When the last scheduled audit succeeded; 0 before the first";
-    suspended: Gauges by Kind, "ingester_suspended", "1 while the kind is suspended";
+        "Unix time at which the last scheduled audit succeeded; 0 before the first";
+    suspended: Gauges by Kind, "ingester_suspended", "1 while the kind is suspended: nothing is written for it";
 }
 
 impl ControllerMetrics {

@@ -18,25 +18,24 @@ const RECONCILE_SECONDS: &[f64] = &[
 metrics! {
     /// The queue and the workers of one kind.
     WorkSeries of WorkFamilies:
-    adds: Counters by Queue, "workqueue_adds_total", "Adds that the queue has handled";
-    retries: Counters by Queue, "workqueue_retries_total", "Retries that the queue has handled";
+    adds: Counters by Queue, "workqueue_adds_total", "Adds to the queue, also of a newer version that replaces a waiting one";
+    retries: Counters by Queue, "workqueue_retries_total", "Objects queued again after a failure";
     queue_duration: Histograms by Queue, "workqueue_queue_duration_seconds",
-        "How long an object stays in the queue before it is taken", QUEUE_SECONDS;
+        "Time in the queue until a worker takes the object", QUEUE_SECONDS;
     work_duration: Histograms by Queue, "workqueue_work_duration_seconds",
-        "How long it takes to process an object from the queue", QUEUE_SECONDS;
+        "Time that a worker spends on the object's batch, once per object", QUEUE_SECONDS;
     unfinished_work: Seconds by Queue, "workqueue_unfinished_work_seconds",
-        "Seconds of work in progress, all workers added up, that work_duration has not seen yet. Large values \
-         mean stuck workers; the rate at which it grows is their number";
+        "Seconds of work in progress, summed over all workers; its growth rate is the number of stuck workers";
     longest_running: Seconds by Queue, "workqueue_longest_running_processor_seconds",
-        "For how many seconds the longest busy worker has been busy";
+        "Seconds that the longest busy worker has spent on its batch";
     reconciles: Counters ["result" in Outcome::LABELS] by Controller, "controller_runtime_reconcile_total",
-        "Reconciliations of each controller, by result";
+        "Objects reconciled, by result: success, error, requeue, requeue_after";
     reconcile_errors: Counters by Controller, "controller_runtime_reconcile_errors_total",
-        "Reconciliations of each controller that failed";
+        "Objects whose reconciliation failed";
     reconcile_time: Histograms by Controller, "controller_runtime_reconcile_time_seconds",
-        "How long a reconciliation takes", RECONCILE_SECONDS;
+        "Time per reconciliation: that of the object's batch", RECONCILE_SECONDS;
     active_workers: Gauges by Controller, "controller_runtime_active_workers",
-        "Workers that each controller uses now";
+        "Workers that are busy now";
 }
 
 /// How the reconciliation of an object ended, in controller-runtime's terms.
