@@ -28,6 +28,8 @@ struct Life {
     leaving: BTreeSet<u64>,
     /// The versions, out of these, in which it was to be marked as deleted and not to be evicted.
     deleted: BTreeSet<u64>,
+    /// The versions in which it was to be evicted.
+    evicting: BTreeSet<u64>,
     /// The versions in which its deletion was requested.
     requested: BTreeSet<u64>,
     /// The last moment at which its row was not to be live.
@@ -66,6 +68,9 @@ impl Truth {
         self.change(&thing.uid, Some((thing.version, thing.stays())));
         if !thing.stays() && (thing.deletes() || !thing.evicts()) {
             self.lives.entry(thing.uid.clone()).or_default().deleted.insert(thing.version);
+        }
+        if thing.evicts() {
+            self.lives.entry(thing.uid.clone()).or_default().evicting.insert(thing.version);
         }
         if thing.deletion.is_some() || thing.deletes() {
             self.lives.entry(thing.uid.clone()).or_default().requested.insert(thing.version);
@@ -124,9 +129,20 @@ impl Truth {
 
     /// Whether the row of an object that is gone was not to be live in its last state.
     fn was_leaving(&self, uid: &str) -> bool {
-        let Some(life) = self.lives.get(uid) else { return false };
-        let last = life.ended.iter().max_by_key(|(version, ended)| (**ended, **version));
-        life.now.is_none() && last.is_some_and(|(version, _)| life.leaving.contains(version))
+        self.last_state(uid).is_some_and(|(life, last)| life.leaving.contains(&last))
+    }
+
+    /// Returns true if an object that is gone was to be evicted in its last state. A row with that intention may be lost to a fail-over, and
+    /// until an ingester has noticed that, it knows what the row said.
+    fn was_evicting(&self, uid: &str) -> bool {
+        self.last_state(uid).is_some_and(|(life, last)| life.evicting.contains(&last))
+    }
+
+    /// An object that is gone, with the version of its last state.
+    fn last_state(&self, uid: &str) -> Option<(&Life, u64)> {
+        let life = self.lives.get(uid).filter(|life| life.now.is_none())?;
+        let (last, _) = life.ended.iter().max_by_key(|(version, ended)| (**ended, **version))?;
+        Some((life, *last))
     }
 
     /// Returns true if the object's deletion was requested in this version.
@@ -202,7 +218,8 @@ pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
     // others, which are not marked.
     let live = |uid: &&String| {
         let version = world.database.rows.get(uid.as_str()).map(KeptRow::version);
-        version.is_some_and(|version| !version.deleted && !version.evicted()) && !world.truth.was_leaving(uid)
+        let meant_to_go = world.truth.was_leaving(uid) || world.truth.was_evicting(uid);
+        version.is_some_and(|version| !version.deleted && !version.evicted()) && !meant_to_go
     };
     let live: Vec<String> = uids.iter().filter(live).cloned().collect();
     if !world.lost {
