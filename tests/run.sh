@@ -137,8 +137,9 @@ step "format" cargo fmt --all --check
 step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml examples/dataset-operator/Cargo.toml; do cargo metadata --locked --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
 step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-step "what reports tests" cargo build --workspace --bin report --locked
+step "what reports tests and texts" cargo build --workspace --bin report --bin english --locked
 report_tests="$PWD/target/debug/report"
+step "English (a report)" target/debug/english
 tests "tests" --workspace --tests --
 step "examples in the documentation of code" cargo test --workspace --doc --locked --no-fail-fast
 # Its tests start them, and `--tests` builds no examples.
