@@ -5,6 +5,7 @@
 //! Nothing here is global: each [`Metrics`] has its own registry. Labels come from a request only where few values are possible.
 
 use crate::caller::Verb;
+use prometheus::core::Collector;
 use prometheus::{
     HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, Result, TextEncoder,
 };
@@ -20,7 +21,6 @@ const SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 pub struct Metrics(Arc<Inner>);
 
 struct Inner {
-    registry: Registry,
     requests: IntCounterVec,
     seconds: HistogramVec,
     in_flight: IntGauge,
@@ -32,6 +32,7 @@ struct Inner {
     watch_events: IntCounterVec,
     watches_ended: IntCounterVec,
     watch_lag: HistogramVec,
+    registry: Registry,
 }
 
 /// Why a connection got no answer.
@@ -91,6 +92,48 @@ impl Reviewed {
     }
 }
 
+impl Inner {
+    /// Creates the series whose labels are known, so that they begin at 0.
+    fn begin(&self) {
+        for reason in [Refused::Full, Refused::Idle, Refused::Handshake] {
+            self.refused.with_label_values(&[reason.label()]);
+        }
+        for review in Review::ALL {
+            for result in Reviewed::ALL {
+                self.reviews.with_label_values(&[review.label(), result.label()]);
+            }
+        }
+        for result in ["success", "failed"] {
+            self.certificates.with_label_values(&[result]);
+        }
+        for reason in ["slow", "expired", "refused"] {
+            self.watches_ended.with_label_values(&[reason]);
+        }
+    }
+}
+
+fn registered<M: Collector + Clone + 'static>(on: &Registry, metric: Result<M>) -> Result<M> {
+    let metric = metric?;
+    on.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
+
+fn counters(on: &Registry, name: &str, help: &str, labels: &[&str]) -> Result<IntCounterVec> {
+    registered(on, IntCounterVec::new(Opts::new(name, help), labels))
+}
+
+fn gauge(on: &Registry, name: &str, help: &str) -> Result<IntGauge> {
+    registered(on, IntGauge::new(name, help))
+}
+
+fn gauges(on: &Registry, name: &str, help: &str, labels: &[&str]) -> Result<IntGaugeVec> {
+    registered(on, IntGaugeVec::new(Opts::new(name, help), labels))
+}
+
+fn seconds(on: &Registry, name: &str, help: &str, labels: &[&str]) -> Result<HistogramVec> {
+    registered(on, HistogramVec::new(HistogramOpts::new(name, help).buckets(SECONDS.to_vec()), labels))
+}
+
 impl Metrics {
     /// A registry with all metrics.
     ///
@@ -98,99 +141,71 @@ impl Metrics {
     /// If two metrics have the same name, which would be a defect of this crate.
     pub fn new() -> Result<Self> {
         let registry = Registry::new();
-        let counters = |name: &str, help: &str, labels: &[&str]| {
-            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
-            registry.register(Box::new(counters.clone()))?;
-            Ok::<_, prometheus::Error>(counters)
-        };
-        let gauge = |name: &str, help: &str| {
-            let gauge = IntGauge::new(name, help)?;
-            registry.register(Box::new(gauge.clone()))?;
-            Ok::<_, prometheus::Error>(gauge)
-        };
-        let requests = counters(
-            "ingester_serve_requests_total",
-            "Requests answered, by verb as in RBAC (other without one), the kind's plural (empty without one) and HTTP code; 499: the client disconnected before the answer",
-            &["verb", "resource", "code"],
-        )?;
-        let seconds = HistogramVec::new(
-            HistogramOpts::new(
+        let on = &registry;
+        let inner = Inner {
+            requests: counters(
+                on,
+                "ingester_serve_requests_total",
+                "Requests answered, by verb as in RBAC (other without one), the kind's plural (empty without one) and HTTP code; 499: the client disconnected before the answer",
+                &["verb", "resource", "code"],
+            )?,
+            seconds: seconds(
+                on,
                 "ingester_serve_request_duration_seconds",
                 "Time from a request to the start of its answer",
-            )
-            .buckets(SECONDS.to_vec()),
-            &["verb", "resource"],
-        )?;
-        registry.register(Box::new(seconds.clone()))?;
-        let in_flight = gauge(
-            "ingester_serve_requests_in_flight",
-            "Requests in progress; at most serve.maxInFlight of them for objects",
-        )?;
-        let connections = gauge("ingester_serve_connections", "Open connections, at most serve.maxConnections")?;
-        let refused = counters(
-            "ingester_serve_connections_refused_total",
-            "Connections closed without an answer: all were in use (full), it was idle and made room for another one (idle), or the TLS handshake failed (handshake)",
-            &["reason"],
-        )?;
-        for reason in [Refused::Full, Refused::Idle, Refused::Handshake] {
-            refused.with_label_values(&[reason.label()]);
-        }
-        let reviews = counters(
-            "ingester_serve_reviews_total",
-            "Reviews of tokens (token) and of callers' rights (access): the answer was known (cached), the API server said yes or no, or it did not answer, or was not asked because 15 other tokens were under review (failed)",
-            &["review", "result"],
-        )?;
-        for review in Review::ALL {
-            for result in Reviewed::ALL {
-                reviews.with_label_values(&[review.label(), result.label()]);
-            }
-        }
-        let certificates = counters(
-            "ingester_serve_certificate_reloads_total",
-            "Times that the certificate was read again: success, or failed if the former one was kept",
-            &["result"],
-        )?;
-        for result in ["success", "failed"] {
-            certificates.with_label_values(&[result]);
-        }
-        let watches = IntGaugeVec::new(
-            Opts::new("ingester_serve_watches", "Open watches; at most serve.maxWatches for all resources together"),
-            &["resource"],
-        )?;
-        registry.register(Box::new(watches.clone()))?;
-        let watch_events = counters(
-            "ingester_serve_watch_events_total",
-            "Events passed to connections, by type",
-            &["resource", "type"],
-        )?;
-        let watches_ended = counters(
-            "ingester_serve_watches_ended_total",
-            "Watches ended early: the client did not read its events (slow), its version is no longer in the log (expired), or the client lost the right or the database failed (refused)",
-            &["reason"],
-        )?;
-        for reason in ["slow", "expired", "refused"] {
-            watches_ended.with_label_values(&[reason]);
-        }
-        let watch_lag = HistogramVec::new(
-            HistogramOpts::new("ingester_serve_watch_lag_seconds", "Time from the commit of a change (the database's clock) until its event was passed to the connection (the server's clock)")
-                .buckets(SECONDS.to_vec()),
-            &["resource"],
-        )?;
-        registry.register(Box::new(watch_lag.clone()))?;
-        let inner = Inner {
+                &["verb", "resource"],
+            )?,
+            in_flight: gauge(
+                on,
+                "ingester_serve_requests_in_flight",
+                "Requests in progress; at most serve.maxInFlight of them for objects",
+            )?,
+            connections: gauge(on, "ingester_serve_connections", "Open connections, at most serve.maxConnections")?,
+            refused: counters(
+                on,
+                "ingester_serve_connections_refused_total",
+                "Connections closed without an answer: all were in use (full), it was idle and made room for another one (idle), or the TLS handshake failed (handshake)",
+                &["reason"],
+            )?,
+            reviews: counters(
+                on,
+                "ingester_serve_reviews_total",
+                "Reviews of tokens (token) and of callers' rights (access): the answer was known (cached), the API server said yes or no, or it did not answer, or was not asked because 15 other tokens were under review (failed)",
+                &["review", "result"],
+            )?,
+            certificates: counters(
+                on,
+                "ingester_serve_certificate_reloads_total",
+                "Times that the certificate was read again: success, or failed if the former one was kept",
+                &["result"],
+            )?,
+            watches: gauges(
+                on,
+                "ingester_serve_watches",
+                "Open watches; at most serve.maxWatches for all resources together",
+                &["resource"],
+            )?,
+            watch_events: counters(
+                on,
+                "ingester_serve_watch_events_total",
+                "Events passed to connections, by type",
+                &["resource", "type"],
+            )?,
+            watches_ended: counters(
+                on,
+                "ingester_serve_watches_ended_total",
+                "Watches ended early: the client did not read its events (slow), its version is no longer in the log (expired), or the client lost the right or the database failed (refused)",
+                &["reason"],
+            )?,
+            watch_lag: seconds(
+                on,
+                "ingester_serve_watch_lag_seconds",
+                "Time from the commit of a change (the database's clock) until its event was passed to the connection (the server's clock)",
+                &["resource"],
+            )?,
             registry,
-            requests,
-            seconds,
-            in_flight,
-            connections,
-            refused,
-            reviews,
-            certificates,
-            watches,
-            watch_events,
-            watches_ended,
-            watch_lag,
         };
+        inner.begin();
         Ok(Metrics(Arc::new(inner)))
     }
 
