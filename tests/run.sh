@@ -151,7 +151,7 @@ tests "tests of the example crate" --manifest-path examples/dataset-operator/Car
 if [[ $all -eq 1 ]]; then
   # They are marked as ignored, so that the default set stays short; those that are run by hand have other names.
   tests "live tests on PostgreSQL" --workspace --test live -- --ignored ::postgres
-  tests "tests of a group of MySQL servers" --workspace --test evolution --test live -- --ignored --test-threads=1 group:: ::group
+  tests "tests of a group of MySQL servers" --workspace --test schema --test live -- --ignored --test-threads=1 group:: ::group
   # `tests/tests/packages.rs` checks licences and sources. The rest of deny.toml is for those who have the tool.
   if cargo deny --version >/dev/null 2>&1; then
     step "dependencies" cargo deny --locked check licenses bans sources

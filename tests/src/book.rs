@@ -5,7 +5,7 @@
 //!
 //! | mark | what it says |
 //! |---|---|
-//! | none | `ingester-bin/tests/cli/book.rs` runs the block |
+//! | none | `tests/tests/cli/book.rs` runs the block |
 //! | `run by FILE` | this test reads the page and runs its blocks; `FILE::function` names one of its tests |
 //! | `part of FILE` | its lines are lines of this file, which is compiled or read by tests |
 //! | `not run: REASON` | what is missing here, and, where there is one, the test that does the same |

@@ -1,9 +1,8 @@
 //! The kinds of another program: a custom resource of our own, a built-in of Kubernetes and a custom resource of another
-//! project, beside the kinds of the Michelangelo API. Each is one annotated struct and one line in [`KINDS`].
+//! project. Each is one annotated struct and one line in [`KINDS`].
 
-use ingester_core::GeneratedSql;
 use ingester_core::protobuf::DescriptorSet;
-use ingester_core::{Kind, registry};
+use ingester_core::{GeneratedSql, Kind, registry};
 
 pub mod experiment;
 pub mod pod;
@@ -15,8 +14,6 @@ pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../pr
 /// The migrations of these kinds, which the program carries along.
 pub const SQL: GeneratedSql = ingester_core::generated_sql!("generated-sql");
 
-/// The registry: every kind that this ingester mirrors, those of the Michelangelo API and its own.
-pub const KINDS: &[Kind] = registry![
-    crd_specs::KINDS,
-    &[Kind::of::<experiment::Experiment>(), Kind::of::<pod::Pod>(), Kind::of::<py_torch_job::PyTorchJob>()]
-];
+/// Every kind that this ingester mirrors.
+pub const KINDS: &[Kind] =
+    registry![&[Kind::of::<experiment::Experiment>(), Kind::of::<pod::Pod>(), Kind::of::<py_torch_job::PyTorchJob>()]];

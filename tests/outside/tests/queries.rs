@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
+use crd_specs::model::Model;
+use ingester_core::{Kind, registry};
 use ingester_store::query::AskError;
 use ingester_store::{RowChange, Store};
 use ingester_testing as testing;
@@ -29,11 +31,16 @@ fn experiments() -> Vec<String> {
 }
 
 async fn store() -> Result<Store, Box<dyn std::error::Error>> {
-    let store = Store::in_memory(outside::KINDS).await?;
     let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "ownerReferences": [{"uid": "a"}]},
         "status": {"hostIP": "10.0.0.7"}}"#;
-    let texts = experiments().into_iter().chain([pod.to_owned()]);
-    for row in testing::rows(outside::KINDS, texts)?.into_rows() {
+    store_of(outside::KINDS, pod).await
+}
+
+/// A store of these kinds with the experiments and one more object.
+async fn store_of(kinds: &[Kind], object: &str) -> Result<Store, Box<dyn std::error::Error>> {
+    let store = Store::in_memory(kinds).await?;
+    let texts = experiments().into_iter().chain([object.to_owned()]);
+    for row in testing::rows(kinds, texts)?.into_rows() {
         let report = store.write(row.kind().table(), vec![RowChange::Row(row.into_row())]).await?;
         assert_eq!(report.written, 1);
     }
@@ -63,6 +70,22 @@ fn objects_are_asked_for_by_the_handles_of_their_own_kinds() {
         assert_eq!(store.query::<Pod>().field_selector("status.hostIP=10.0.0.7")?.count().await?, 1);
         let error = store.query::<Pod>().field_selector("status.hostIp=10.0.0.7")?.count().await.unwrap_err();
         assert!(matches!(error, AskError::Query(_)) && error.to_string().contains("status.hostIP"), "{error}");
+        Ok(())
+    });
+}
+
+#[test]
+fn kinds_of_another_crate_are_beside_our_own() {
+    const JOINED: &[Kind] = registry![crd_specs::KINDS, outside::KINDS];
+    let model = "
+        apiVersion: michelangelo.api/v2
+        kind: Model
+        metadata: {name: churn-model, namespace: ml}
+        spec: {algorithm: xgboost}";
+    run(async {
+        let store = store_of(JOINED, model).await?;
+        assert_eq!(store.query::<Model>().filter(Model::algorithm().eq("xgboost")).count().await?, 1);
+        assert_eq!(store.query::<Experiment>().count().await?, 3);
         Ok(())
     });
 }

@@ -1,6 +1,6 @@
 //! The log of changes: each writer records what it has done, and readers number the entries in an order in which none is missed.
 
-use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
+use crate::world::{MODEL_AND_PROJECT, On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Context as _, Result, ensure};
 use futures::StreamExt as _;
 use ingester_core::row::{Expected, Row, Standing};
@@ -440,7 +440,7 @@ async fn a_cancelled_write_is_recorded_if_it_is_stored(world: World) -> Result<(
 async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Result<()> {
     let options = || ConnectOptions::default().retry(Retry::SHORT.attempts(None));
     let stores = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
-    stores[0].create_missing(crd_specs::KINDS).await?;
+    stores[0].create_missing(MODEL_AND_PROJECT).await?;
     let table = models();
     // Now it is read: each object has an entry.
     stores[0].number_changes(table).await?;
@@ -823,7 +823,7 @@ async fn a_follower_from_any_position_ends_with_the_state_of_the_rows(world: Wor
     const UIDS: u64 = 7;
     let options = || ConnectOptions::default().retry(Retry::SHORT.attempts(None));
     let reader = world.connect(options()).await?;
-    reader.create_missing(crd_specs::KINDS).await?;
+    reader.create_missing(MODEL_AND_PROJECT).await?;
     let table = models();
     reader.number_changes(table).await?;
     let mut writers = tokio::task::JoinSet::new();

@@ -1,6 +1,6 @@
 //! Unclassified errors of a database: the object is retried, and is rejected only once it is proven to be the cause.
 
-use crate::world::{On, Stores as _, World, change, kind, model};
+use crate::world::{MODEL_AND_PROJECT, On, Stores as _, World, change, kind, model};
 use anyhow::{Result, ensure};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
@@ -23,7 +23,7 @@ const IMPATIENT: fn() -> ConnectOptions =
 
 async fn store_with(world: &World, options: ConnectOptions) -> Result<Store> {
     let store = world.connect(options).await?;
-    store.create_missing(crd_specs::KINDS).await?;
+    store.create_missing(MODEL_AND_PROJECT).await?;
     Ok(store)
 }
 

@@ -1,6 +1,6 @@
 //! Evicted rows are changed in SQL, whatever the mirror still receives about their objects.
 
-use crate::world::{Stores as _, World, change, kind, model, row};
+use crate::world::{MODEL_AND_PROJECT, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -256,7 +256,7 @@ async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> R
     let table = kind("Model").table();
     let options = || ConnectOptions::default().connections(4);
     let programs = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
-    programs[0].create_missing(crd_specs::KINDS).await?;
+    programs[0].create_missing(MODEL_AND_PROJECT).await?;
     // Rows of the first third are only changed, those of the second deleted in between, those of the last third are just being evicted.
     let third = |i: usize| i * 3 / OBJECTS;
     let settled = (0..OBJECTS).filter(|i| third(*i) < 2).map(|i| evicted(&uids[i], 5));

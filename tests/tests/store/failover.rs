@@ -1,7 +1,7 @@
 //! A fail-over: the server of the open connections becomes read-only, and the address leads to another one.
 
 use crate::history;
-use crate::world::{change, kind, model};
+use crate::world::{MODEL_AND_PROJECT, change, kind, model};
 use anyhow::{Context as _, Result};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, Store};
 use ingester_tests::databases::On;
@@ -23,7 +23,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     let (one, two) = (pair.server(0), pair.server(1));
     let address: Address = one.create_database("failover").await?.parse()?;
     let tables = Store::connect(&address, ConnectOptions::default()).await?;
-    tables.create_missing(crd_specs::KINDS).await?;
+    tables.create_missing(MODEL_AND_PROJECT).await?;
     tables.create_missing(&[history::KIND]).await?;
     create_user(on, one).await?;
     pair.caught_up(1).await?;
@@ -139,7 +139,7 @@ async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
     let mut counts = Vec::new();
     for server in [old, new] {
         let address: Address = server.create_database("failover").await?.parse()?;
-        Store::connect(&address, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+        Store::connect(&address, ConnectOptions::default()).await?.create_missing(MODEL_AND_PROJECT).await?;
         create_user(on, server).await?;
     }
     let target = Arc::new(AtomicU16::new(old_port));

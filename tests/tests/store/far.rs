@@ -1,6 +1,6 @@
 //! A database whose answers are late.
 
-use crate::world::{change, kind, model};
+use crate::world::{MODEL_AND_PROJECT, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::{ConnectOptions, Retry, Store};
 use ingester_tests::databases::On;
@@ -19,7 +19,7 @@ async fn a_database_far_away_is_connected_to_and_written(on: On) -> Result<()> {
     let Some(server) = on.shared()? else { return Ok(()) };
     let Some(near) = server.port() else { return Ok(()) };
     let url = server.create_database("far").await?;
-    Store::connect(&url.parse()?, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+    Store::connect(&url.parse()?, ConnectOptions::default()).await?.create_missing(MODEL_AND_PROJECT).await?;
     for (place, (before, late)) in FAR.into_iter().enumerate() {
         let far = delayed(near, late).await?;
         let url = url.replace(&format!(":{near}/"), &format!("{before}{far}/"));

@@ -1,6 +1,6 @@
 //! Effects on a store that only a cluster of several nodes has. More tests of the store run on Galera, too, by `on_galera!`.
 
-use crate::world::{change, kind, model};
+use crate::world::{MODEL_AND_PROJECT, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_store::{ConnectOptions, ErrorClass, Retry, RowChange, Store};
@@ -36,7 +36,7 @@ fn objects_that_three_nodes_write_at_once_are_stored_as_a_whole() -> Result<()> 
         for node in 0..3 {
             stores.push(Arc::new(Store::connect(&cluster.url(node, name).parse()?, patient()).await?));
         }
-        stores[0].create_missing(crd_specs::KINDS).await?;
+        stores[0].create_missing(MODEL_AND_PROJECT).await?;
         let mut writers = JoinSet::new();
         for (version, store) in (1..).zip(&stores) {
             for worker in 0..4 {
@@ -86,7 +86,7 @@ fn a_read_sees_what_was_written_on_another_node() -> Result<()> {
             Store::connect(&cluster.url(0, name).parse()?, patient()).await?,
             Store::connect(&cluster.url(1, name).parse()?, patient()).await?,
         );
-        writer.create_missing(crd_specs::KINDS).await?;
+        writer.create_missing(MODEL_AND_PROJECT).await?;
         let table = kind("Model").table();
         for version in 1..=300 {
             writer.write(table, vec![change(&model("a", version))]).await?;
@@ -107,7 +107,7 @@ fn writers_on_two_nodes_end_with_the_latest_version_of_each_object() -> Result<(
         for node in 0..3 {
             stores.push(Arc::new(Store::connect(&cluster.url(node, name).parse()?, patient()).await?));
         }
-        stores[0].create_missing(crd_specs::KINDS).await?;
+        stores[0].create_missing(MODEL_AND_PROJECT).await?;
         let mut writers = JoinSet::new();
         for (place, store) in stores.iter().cloned().enumerate() {
             writers.spawn(async move {
@@ -151,7 +151,7 @@ fn a_list_of_nodes_is_followed_and_a_lost_quorum_waited_for() -> Result<()> {
         let name = "nodes";
         cluster.create_database(name)?;
         let store = Store::connect(&cluster.urls(&[0, 1, 2], name).parse()?, patient()).await?;
-        store.create_missing(crd_specs::KINDS).await?;
+        store.create_missing(MODEL_AND_PROJECT).await?;
         let table = kind("Model").table();
         let mut acknowledged = Vec::new();
         let mut write = async |count: usize| {

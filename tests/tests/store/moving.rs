@@ -98,7 +98,7 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
     for (place, on) in [On::Sqlite, On::MySql, On::Postgres, On::MariaDb, On::Sqlite].into_iter().enumerate() {
         worlds.extend(World::new(&format!("store::moving::around_{place}"), on).await?);
     }
-    let first = worlds[0].store().await?;
+    let first = worlds[0].store_of(crd_specs::KINDS).await?;
     // By uid, with the kind's name.
     let mut wanted: BTreeMap<String, (&str, Row)> = BTreeMap::new();
     for number in 0..count {
@@ -121,7 +121,7 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
     }
     let mut hashes: Vec<Vec<String>> = Vec::new();
     for pair in worlds.windows(2) {
-        let (source, store) = (source(&pair[0]).await?, pair[1].store().await?);
+        let (source, store) = (source(&pair[0]).await?, pair[1].store_of(crd_specs::KINDS).await?);
         let (moved, problems) = passed(&source, &store, Living::Live).await?;
         ensure!(problems.is_empty(), "{problems:?}");
         assert_eq!((sum(&moved, |m| m.read), sum(&moved, |m| m.written)), (count as u64, count as u64));
@@ -135,7 +135,7 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
     }
     // The same hashes everywhere, however an engine treats numbers or the order of keys.
     ensure!(hashes.windows(2).all(|pair| pair[0] == pair[1]), "{hashes:?}");
-    let last = worlds[worlds.len() - 1].store().await?;
+    let last = worlds[worlds.len() - 1].store_of(crd_specs::KINDS).await?;
     for kind in crd_specs::KINDS {
         let rows: Vec<&Row> = wanted.values().filter(|(of, _)| *of == kind.kind()).map(|(_, row)| row).collect();
         for rows in rows.chunks(100) {
@@ -292,7 +292,7 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
         world.sql(&statements.join("; ")).await?;
     }
     let target = World::new(&format!("store::moving::target_{:?}", world.on), On::Sqlite).await?.context("SQLite")?;
-    let store = Arc::new(target.store().await?);
+    let store = Arc::new(target.store_of(crd_specs::KINDS).await?);
     let source = Arc::new(source(&world).await?);
     assert!(source.is_of_reference());
 

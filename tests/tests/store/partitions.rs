@@ -12,7 +12,7 @@ use ingester_tests::on_databases;
 on_databases! { (a_partitioned_table_takes_the_same_rows) [mariadb MariaDb] [mysql MySql] }
 
 async fn a_partitioned_table_takes_the_same_rows(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(crd_specs::KINDS).await?;
     for (table, uid) in [("model", "uid"), ("model_labels", "obj_uid"), ("model_annotations", "obj_uid")] {
         world.sql(&format!("ALTER TABLE {table} PARTITION BY KEY ({uid}) PARTITIONS 7")).await?;
     }

@@ -1,6 +1,6 @@
 //! A password that changes while the store writes.
 
-use crate::world::{change, kind, model};
+use crate::world::{MODEL_AND_PROJECT, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::{Address, ConnectOptions, ErrorClass, PasswordCommand, Store};
 use ingester_tests::databases::On;
@@ -58,7 +58,7 @@ async fn a_password_command_is_run_again_under_load(on: On) -> Result<()> {
 async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) -> Result<()> {
     let Some(server) = on.own()? else { return Ok(()) };
     let admin: Address = server.create_database("rotation").await?.parse()?;
-    Store::connect(&admin, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+    Store::connect(&admin, ConnectOptions::default()).await?.create_missing(MODEL_AND_PROJECT).await?;
     let user = Rotated::of(on, &server, "rotation");
     user.make().await?;
     user.is_asked().await?;
@@ -140,7 +140,7 @@ async fn a_fail_over_beside_a_changed_password_finds_the_new_primary(on: On) -> 
     let Some(pair) = on.replicated().await? else { return Ok(()) };
     let [one, two] = servers(&pair);
     let admin: Address = one.create_database("rotation").await?.parse()?;
-    Store::connect(&admin, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+    Store::connect(&admin, ConnectOptions::default()).await?.create_missing(MODEL_AND_PROJECT).await?;
     let user = Rotated::of(on, one, "rotation");
     user.make().await?;
     pair.caught_up(1).await?;

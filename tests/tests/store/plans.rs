@@ -123,7 +123,7 @@ async fn common_questions_are_answered_by_keys_with_statistics_of_former_rows(wo
 }
 
 async fn are_answered_by_keys(world: &World, filling: Filling) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(&[*kind("PipelineRun")]).await?;
     let kind = kind("PipelineRun");
     fill(world, filling).await?;
     let chosen_here = filling.rows == MANY.rows && matches!(world.on, On::MariaDb | On::MySql);
@@ -162,7 +162,7 @@ const PAGE: usize = 50;
 
 /// The reads of the mirror, backfills, retention and people, page by page. Every row that is read is counted, if the server counts.
 async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_begin(world: World) -> Result<()> {
-    world.store().await?;
+    world.store_of(&[*kind("PipelineRun")]).await?;
     fill(&world, LARGE).await?;
     let table = kind("PipelineRun").table();
     let group = &OfGroup::new("michelangelo.api");
@@ -199,7 +199,7 @@ async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_beg
 
 /// Rows of evicted objects stay, and only the first batch reads them.
 async fn a_batch_of_retention_does_not_read_again_what_stays(world: World) -> Result<()> {
-    world.store().await?;
+    world.store_of(&[*kind("PipelineRun")]).await?;
     fill(&world, LARGE).await?;
     // One in 20 rows is deleted, the first 100 of these are evicted, too.
     let evict = "UPDATE pipelinerun SET evict_time = delete_time WHERE delete_time < '2026-01-01 00:34:40.000000'";
@@ -221,7 +221,7 @@ async fn a_batch_of_retention_does_not_read_again_what_stays(world: World) -> Re
 
 /// A row has 10 KB, an entry of the key a hundredth of that.
 async fn what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_key_alone(world: World) -> Result<()> {
-    world.store().await?;
+    world.store_of(&[*kind("PipelineRun")]).await?;
     fill(&world, LARGE).await?;
     if world.on == On::Postgres {
         // An index-only scan works only for pages that the server knows to be visible to all.
@@ -260,7 +260,7 @@ async fn what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_k
 
 /// A reader that first locks an entry of another key would deadlock with a writer that has the row and waits for the entry.
 async fn rows_are_locked_and_written_by_their_primary_key(world: World) -> Result<()> {
-    world.store().await?;
+    world.store_of(&[*kind("PipelineRun")]).await?;
     fill(&world, LARGE).await?;
     let table = kind("PipelineRun").table();
     let uids: Vec<String> = (0..128).map(|n| format!("uid-{n}")).collect();
@@ -286,7 +286,7 @@ async fn rows_are_locked_and_written_by_their_primary_key(world: World) -> Resul
 
 /// A database whose migrations were not run yet, or where a person dropped the key.
 async fn without_the_narrow_key_the_same_is_read_of_the_rows(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(&[*kind("PipelineRun")]).await?;
     let kind = kind("PipelineRun");
     fill(&world, Filling { rows: 40, ..LARGE }).await?;
     let read = async || -> Result<_> {

@@ -383,9 +383,9 @@ async fn pages(store: &Store, kind: &Kind, query: &Query, limit: usize) -> Resul
 }
 
 async fn any_query_gives_what_a_naive_evaluation_gives(world: World) -> Result<()> {
-    let store = world.store().await?;
-    store.create_missing(&[many::KIND]).await?;
-    for (seed, kind) in [kind("Model"), kind("PipelineRun"), kind("TriggerRun"), &many::KIND].into_iter().enumerate() {
+    let kinds = [*kind("Model"), *kind("PipelineRun"), *kind("TriggerRun"), many::KIND];
+    let store = world.store_of(&kinds).await?;
+    for (seed, kind) in kinds.iter().enumerate() {
         let name = kind.kind();
         let mut rng = Rng::with_seed(seed as u64);
         let rows: Vec<Row> = (0..ROWS).map(|number| random_row(&mut rng, kind, number)).collect();
@@ -409,8 +409,8 @@ async fn any_query_gives_what_a_naive_evaluation_gives(world: World) -> Result<(
 }
 
 async fn pages_put_together_are_the_whole_while_rows_come_and_go(world: World) -> Result<()> {
-    let store = world.store().await?;
     let kind = kind("PipelineRun");
+    let store = world.store_of(&[*kind]).await?;
     let mut rng = Rng::with_seed(7);
     // Of every three rows, the first always exists, the second goes, the third comes.
     let rows: Vec<Row> = (0..ROWS)

@@ -1,6 +1,6 @@
 //! Concurrent writers on the same rows.
 
-use crate::world::{Stores as _, World, change, kind, model, row};
+use crate::world::{MODEL_AND_PROJECT, Stores as _, World, change, kind, model, row};
 use anyhow::{Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
@@ -36,7 +36,7 @@ impl Random {
 async fn patient(world: &World) -> Result<Store> {
     let options = ConnectOptions::default().retry(Retry::SHORT.attempts(None));
     let store = world.connect(options).await?;
-    store.create_missing(crd_specs::KINDS).await?;
+    store.create_missing(MODEL_AND_PROJECT).await?;
     Ok(store)
 }
 
@@ -121,7 +121,7 @@ async fn many_workers_inserting_the_same_objects_lose_nothing(world: World) -> R
     let connections = 13;
     let options = || ConnectOptions::default().connections(connections).retry(Retry::SHORT.attempts(Some(30)));
     let programs = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
-    programs[0].create_missing(crd_specs::KINDS).await?;
+    programs[0].create_missing(MODEL_AND_PROJECT).await?;
     let mut workers = tokio::task::JoinSet::new();
     for worker in 0..WORKERS {
         let store = programs[worker as usize % 2].clone();

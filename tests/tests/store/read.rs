@@ -70,7 +70,7 @@ fn whats(differences: &[Difference]) -> Vec<&str> {
 }
 
 async fn samples_and_golden_vectors_are_read_back_without_a_difference(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(crd_specs::KINDS).await?;
     let mut kinds = HashSet::new();
     for (kind, object) in objects()? {
         let mut wanted = row(&object);
@@ -117,7 +117,7 @@ fn a_row_for_each_column() -> Result<Vec<(&'static Kind, &'static Column, Row)>>
 }
 
 async fn a_column_altered_by_hand_is_the_only_difference_found(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(crd_specs::KINDS).await?;
     for (kind, column, wanted) in a_row_for_each_column()? {
         store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
         let name = column.name;

@@ -1,6 +1,6 @@
 //! Objects that a database refuses, and transient errors.
 
-use crate::world::{On, Stores as _, World, change, kind, model, poisoned};
+use crate::world::{MODEL_AND_PROJECT, On, Stores as _, World, change, kind, model, poisoned};
 use anyhow::{Context as _, Result};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, RowChange, Store};
@@ -172,7 +172,7 @@ async fn a_server_that_crashes_and_comes_back_loses_nothing() -> Result<()> {
     }
     let address: Address = server.create_database("crash").await?.parse()?;
     let store = Store::connect(&address, ConnectOptions::default().retry(Retry::ENDLESS)).await?;
-    store.create_missing(crd_specs::KINDS).await?;
+    store.create_missing(MODEL_AND_PROJECT).await?;
     let table = kind("Model").table();
     let (wrote, mut written) = tokio::sync::watch::channel(0);
     let writer = tokio::spawn(async move {
@@ -203,7 +203,7 @@ async fn statements_keep_to_the_servers_largest_packet() -> Result<()> {
     let server = MariaDb::start_with(ingester_tests::Durability::Fast, &["--max-allowed-packet=1M"])?;
     let address: Address = server.create_database("packets").await?.parse()?;
     let store = Store::connect(&address, ConnectOptions::default()).await?;
-    store.create_missing(crd_specs::KINDS).await?;
+    store.create_missing(MODEL_AND_PROJECT).await?;
     let large = |uid: &str, bytes: usize| {
         let mut object = model(uid, 1);
         object["metadata"]["annotations"] = json!({ "large": "x".repeat(bytes) });

@@ -121,7 +121,7 @@ async fn imported(store: &Store, path: &Path) -> Result<Summary> {
 }
 
 async fn rows_are_exported_before_a_rule_purges_them_and_imported_as_they_were(world: World) -> Result<()> {
-    let store = Arc::new(world.store().await?);
+    let store = Arc::new(world.store_of(kinds()).await?);
     filled(&store).await?;
     let before = stored(&store).await?;
     let folder = tempfile::tempdir()?;

@@ -29,7 +29,7 @@ async fn the_printed_schema_makes_39_tables_and_may_be_run_twice(world: World) -
 }
 
 async fn dropped_tables_are_created_again(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(crd_specs::KINDS).await?;
     world.sql("DROP TABLE model_labels").await?;
     assert_eq!(store.create_missing(crd_specs::KINDS).await?, ["model_labels"]);
     for _ in 0..2 {

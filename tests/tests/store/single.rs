@@ -1,7 +1,7 @@
 //! Objects written one by one with the expected state of their rows: one round trip each, and the same rows as in a
 //! batch.
 
-use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
+use crate::world::{MODEL_AND_PROJECT, On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
@@ -42,7 +42,7 @@ fn writes_and_reads_are_whole_whatever_the_modes_of_the_server() -> Result<()> {
         let connect =
             async || Store::connect(&url.parse()?, ConnectOptions::default()).await.map_err(anyhow::Error::from);
         let store = connect().await?;
-        store.create_missing(crd_specs::KINDS).await?;
+        store.create_missing(MODEL_AND_PROJECT).await?;
         let table = kind("Project").table();
         let project = |version: u64| {
             json!({
@@ -334,7 +334,7 @@ async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<
 async fn an_object_that_the_database_refuses_blocks_nothing(world: World) -> Result<()> {
     // One connection, so that the next object would meet any remains of a failed one.
     let store = world.connect(ConnectOptions::default().connections(1)).await?;
-    store.create_missing(crd_specs::KINDS).await?;
+    store.create_missing(MODEL_AND_PROJECT).await?;
     let table = kind("Model").table();
     for round in 0..3 {
         let RowChange::Row(bad) = poisoned(world.on, &format!("bad{round}")) else { continue };
@@ -376,7 +376,7 @@ async fn a_reject_is_cleared_by_the_version_that_is_stored(world: World) -> Resu
 
 async fn a_cancelled_write_leaves_nothing_half_done(world: World) -> Result<()> {
     let store = world.connect(ConnectOptions::default().connections(1)).await?;
-    store.create_missing(crd_specs::KINDS).await?;
+    store.create_missing(MODEL_AND_PROJECT).await?;
     let table = kind("Model").table();
     let mut given_up = 0;
     for n in 0..60_u64 {

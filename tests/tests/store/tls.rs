@@ -1,7 +1,7 @@
 //! TLS to a server: which certificates the store trusts, and which it presents, with certificates made for the test. On MariaDB; on every
 //! server, that files which change are read again.
 
-use crate::world::{change, kind, model};
+use crate::world::{MODEL_AND_PROJECT, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, Store, StoreError, Tls, TlsMode};
 use ingester_tests::databases::{On, Server};
@@ -240,7 +240,7 @@ async fn certificates_that_change_need_no_restart(on: On) -> Result<()> {
     let Some((server, of_server)) = start(on, &certificates, folder.path())? else { return Ok(()) };
     let Some(port) = server.port() else { return Ok(()) };
     let admin: Address = server.create_database("rotation").await?.parse()?;
-    Store::connect(&admin, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+    Store::connect(&admin, ConnectOptions::default()).await?.create_missing(MODEL_AND_PROJECT).await?;
     make_user(on, &server, &of_server).await?;
     let ours = Files::new(folder.path().join("ours"))?;
     ours.replace(&certificates, "client", "ca")?;

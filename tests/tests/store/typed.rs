@@ -6,6 +6,7 @@ use crd_specs::common::ResourceIdentifier;
 use crd_specs::model::Model;
 use crd_specs::pipeline_run::{PipelineRun, PipelineRunState, PipelineRunStatus};
 use futures::TryStreamExt as _;
+use ingester_core::Kind;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::States;
 use ingester_store::query::{AskError, Stored};
@@ -21,6 +22,8 @@ on_every_database! {
     a_stream_gives_all_and_pages_go_on_by_their_tokens
     objects_are_counted_by_a_column
 }
+
+const KINDS: &[Kind] = &[Kind::of::<Model>(), Kind::of::<PipelineRun>()];
 
 fn run(uid: &str, state: &str, pipeline: &str) -> Json {
     let mut object = model(uid, 1);
@@ -44,7 +47,7 @@ fn names<T>(found: &[Stored<T>]) -> Vec<&str> {
 }
 
 async fn columns_of_spec_status_and_composites_are_asked_by_their_handles(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(KINDS).await?;
     let failed = "PIPELINE_RUN_STATE_FAILED";
     let objects =
         [run("a", failed, "train"), run("b", failed, "serve"), run("c", "PIPELINE_RUN_STATE_SUCCEEDED", "train")];
@@ -76,7 +79,7 @@ async fn columns_of_spec_status_and_composites_are_asked_by_their_handles(world:
 }
 
 async fn deleted_objects_never_come_unasked(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(KINDS).await?;
     let mut gone = row(&model("gone", 2));
     gone.delete_time = Some(Micros::now());
     let mut evicted = row(&model("evicted", 2));
@@ -98,7 +101,7 @@ async fn deleted_objects_never_come_unasked(world: World) -> Result<()> {
 }
 
 async fn an_object_with_a_null_is_read(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(KINDS).await?;
     let mut object = model("a", 1);
     object["spec"]["algorithm"] = Json::Null;
     fill(&store, &[object]).await?;
@@ -109,7 +112,7 @@ async fn an_object_with_a_null_is_read(world: World) -> Result<()> {
 }
 
 async fn an_object_that_lost_its_type_does_not_stop_others(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(KINDS).await?;
     fill(&store, &[model("a", 1), model("b", 1), model("c", 1)]).await?;
     // As an earlier release of the kind may have stored it.
     let broken = model("b", 1).to_string().replace("\"algorithm-1\"", "[]").replace('\'', "''");
@@ -133,7 +136,7 @@ async fn an_object_that_lost_its_type_does_not_stop_others(world: World) -> Resu
 }
 
 async fn a_stream_gives_all_and_pages_go_on_by_their_tokens(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(KINDS).await?;
     let objects: Vec<Json> = (0..250).map(|number| model(&format!("{number:03}"), 1)).collect();
     let rows = objects.iter().map(|object| RowChange::Row(row(object))).collect();
     store.write(kind("Model").table(), rows).await?;
@@ -162,7 +165,7 @@ async fn a_stream_gives_all_and_pages_go_on_by_their_tokens(world: World) -> Res
 }
 
 async fn objects_are_counted_by_a_column(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(KINDS).await?;
     let failed = "PIPELINE_RUN_STATE_FAILED";
     fill(&store, &[run("a", failed, "x"), run("b", failed, "y"), run("c", "PIPELINE_RUN_STATE_KILLED", "x")]).await?;
     let counted = store.query::<PipelineRun>().count_by(PipelineRunStatus::state()).await?;

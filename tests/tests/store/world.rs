@@ -1,6 +1,8 @@
 //! A store on each database, and objects to store.
 
 use anyhow::Result;
+use crd_specs::model::Model;
+use crd_specs::project::Project;
 use ingester_core::Kind;
 use ingester_core::kind::IngestVersion;
 use ingester_core::object::{ManagedFields, Object};
@@ -12,10 +14,16 @@ use std::sync::LazyLock;
 
 pub(crate) use ingester_tests::databases::{Database as World, On};
 
+/// The kinds of most tests: 6 tables instead of the 39 of all 13 kinds.
+pub(crate) const MODEL_AND_PROJECT: &[Kind] = &[Kind::of::<Model>(), Kind::of::<Project>()];
+
 /// A database on which stores can be opened.
 pub(crate) trait Stores {
-    /// A store on this database, with the tables of the 13 kinds.
+    /// A store on this database, with the tables of [`MODEL_AND_PROJECT`].
     async fn store(&self) -> Result<Store>;
+
+    /// A store on this database, with the tables of these kinds.
+    async fn store_of(&self, kinds: &[Kind]) -> Result<Store>;
 
     /// A store on this database as it is.
     async fn connect(&self, options: ConnectOptions) -> Result<Store>;
@@ -23,8 +31,12 @@ pub(crate) trait Stores {
 
 impl Stores for World {
     async fn store(&self) -> Result<Store> {
+        self.store_of(MODEL_AND_PROJECT).await
+    }
+
+    async fn store_of(&self, kinds: &[Kind]) -> Result<Store> {
         let store = self.connect(ConnectOptions::default()).await?;
-        store.create_missing(crd_specs::KINDS).await?;
+        store.create_missing(kinds).await?;
         Ok(store)
     }
 

@@ -13,7 +13,7 @@ mod program;
 mod together;
 
 /// Structs before and after many changes at once.
-#[path = "../../../tests/tests/evolution/cases/everything_at_once/after.rs"]
+#[path = "../evolution/cases/everything_at_once/after.rs"]
 mod after;
-#[path = "../../../tests/tests/evolution/cases/everything_at_once/before.rs"]
+#[path = "../evolution/cases/everything_at_once/before.rs"]
 mod before;

@@ -464,7 +464,7 @@ fn each_mistake_is_named_with_its_remedy_and_without_a_secret() {
     for part in parts {
         table.push_str(&part.into_inner().unwrap());
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/mistakes.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/tests/cli/mistakes.md");
     if std::env::var_os("INGESTER_UPDATE").is_some() {
         std::fs::write(path, &table).unwrap();
     }
