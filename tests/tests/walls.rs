@@ -19,7 +19,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("ingester-transfer", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
     ("ingester-config", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
     ("ingester-mirror", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store", "ingester-config"]),
-    ("ingester-server", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
+    ("ingester-server", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store", "ingester-config"]),
     (
         "ingester-bin",
         &[
