@@ -1,12 +1,13 @@
 //! Which former objects (deleted and evicted ones) a request may see: the rule of `serve.formerObjects`.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, status, read.
+//! May use: ingester-config, ingester-core, ingester-sql, ingester-store, status, read.
 //!
 //! Rights are checked as they are today, and rows are older: a caller who has the right in a namespace now would see what its former
 //! tenant deleted. The rule is decided once for a request, as a [`Reach`], which narrows every query of that request.
 
 use crate::read::{refused, resource};
 use crate::status::Status;
+use ingester_config::FormerObjects;
 use ingester_core::Kind;
 use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_core::value::{Micros, Value};
@@ -33,16 +34,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most namespaces that are remembered.
 const MOST: usize = 10_000;
 
-/// Which callers may see former objects.
-#[derive(Debug, Default)]
-pub enum FormerObjects {
-    /// Callers who have the right to the objects of the namespace today.
-    #[default]
-    Granted,
-    /// The same, but without objects that are older than the namespace, which this cluster knows.
-    OlderHidden(Box<Namespaces>),
-    /// No caller.
-    Hidden,
+/// Which former objects callers may see: the rule, and the cluster that knows when namespaces were created.
+pub struct FormerAccess {
+    rule: FormerObjects,
+    namespaces: Namespaces,
 }
 
 /// The former objects that a request may see.
@@ -100,7 +95,20 @@ fn created_since(time: Micros) -> Filter {
     Filter::field(name(base::CREATE_TIME), Test::GreaterOrEqual(Value::Time(time)))
 }
 
-impl FormerObjects {
+impl FormerAccess {
+    /// Access by this rule. [`FormerObjects::OlderHidden`] asks the cluster, so the client's account needs the right to get namespaces; without a
+    /// cluster no namespace exists, so it hides all former objects.
+    pub fn new(rule: FormerObjects, cluster: Option<Client>) -> Self {
+        let namespaces =
+            Namespaces { client: cluster, created: Remembered::new(CREATED), hides: Remembered::new(HIDES) };
+        FormerAccess { rule, namespaces }
+    }
+
+    /// Returns the rule.
+    pub(crate) fn rule(&self) -> FormerObjects {
+        self.rule
+    }
+
     /// The objects of a kind that a request, with or without a namespace, may see in these states; and a warning if that hides
     /// any.
     ///
@@ -117,19 +125,19 @@ impl FormerObjects {
         states: States,
         limits: Limits,
     ) -> Result<(Reach, Option<String>), Status> {
-        match (self, namespace) {
-            (FormerObjects::Granted, _) | (FormerObjects::OlderHidden(_), None) => Ok((Reach::All, None)),
-            (FormerObjects::Hidden, _) => {
+        match (self.rule, namespace) {
+            (FormerObjects::Granted, _) | (FormerObjects::OlderHidden, None) => Ok((Reach::All, None)),
+            (FormerObjects::None, _) => {
                 let warning = (states.deleted || !states.live).then(|| {
                     "this server shows live objects only: deleted and evicted ones are hidden (serve.formerObjects)"
                         .into()
                 });
                 Ok((Reach::Live, warning))
             }
-            (FormerObjects::OlderHidden(_), Some(_)) if states == States::LIVE => Ok((Reach::Live, None)),
-            (FormerObjects::OlderHidden(namespaces), Some(namespace)) => {
-                let created = namespaces.created(namespace).await?;
-                let hides = namespaces.hides(store, kind, namespace, created, limits).await?;
+            (FormerObjects::OlderHidden, Some(_)) if states == States::LIVE => Ok((Reach::Live, None)),
+            (FormerObjects::OlderHidden, Some(namespace)) => {
+                let created = self.namespaces.created(namespace).await?;
+                let hides = self.namespaces.hides(store, kind, namespace, created, limits).await?;
                 let warning = hides.then(|| match created {
                     Some(time) => format!(
                         "objects that were deleted or evicted before the namespace {namespace} was created ({}) are hidden (serve.formerObjects)",
@@ -151,26 +159,23 @@ fn shown(time: Micros) -> String {
 }
 
 /// When the namespaces of a cluster were created, remembered for seconds.
-pub struct Namespaces {
-    client: Client,
+struct Namespaces {
+    /// `None` without a cluster.
+    client: Option<Client>,
     created: Remembered<String, Option<Micros>>,
     hides: Remembered<(&'static str, String, Option<Micros>), bool>,
 }
 
 impl Namespaces {
-    /// The namespaces of this client's cluster, whose user needs the right to get namespaces.
-    pub fn new(client: Client) -> Self {
-        Namespaces { client, created: Remembered::new(CREATED), hides: Remembered::new(HIDES) }
-    }
-
     /// When this namespace was created; `None` if it does not exist.
     async fn created(&self, namespace: &str) -> Result<Option<Micros>, Status> {
+        let Some(client) = &self.client else { return Ok(None) };
         let key = namespace.to_owned();
         if let Some(known) = self.created.get(&key) {
             return Ok(known);
         }
         let unanswered = || Status::unavailable("the API server does not say when the namespace was created");
-        let all: Api<Namespace> = Api::all(self.client.clone());
+        let all: Api<Namespace> = Api::all(client.clone());
         let answer = tokio::time::timeout(TIMEOUT, all.get_metadata_opt(namespace)).await.map_err(|_| unanswered())?;
         let found = answer.map_err(|error| {
             tracing::warn!(%error, "Cannot read when a namespace was created, which `serve.formerObjects` needs");
@@ -217,12 +222,6 @@ impl Namespaces {
         let hides = !page.rows.is_empty();
         self.hides.put(key, hides);
         Ok(hides)
-    }
-}
-
-impl std::fmt::Debug for Namespaces {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Namespaces")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answers one request: authenticates the caller, parses the path and the parameters, authorizes, and runs the handler.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, units, places, volume, self_review, write, restore, former, watch, console.
+//! May use: ingester-config, ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, units, places, volume, self_review, write, restore, former, watch, console.
 
 mod hints;
 mod own;
@@ -12,7 +12,7 @@ use crate::body::{self, Waits};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::console;
 use crate::discovery::{Document, Documents, Writable};
-use crate::former::FormerObjects;
+use crate::former::FormerAccess;
 use crate::identity::{Bearer, Identity, Peer};
 use crate::namespaces::KnownNamespaces;
 use crate::places::Places;
@@ -64,7 +64,7 @@ pub struct Sources {
     /// Says who calls and what they may.
     pub identity: Identity,
     /// Who may see former objects.
-    pub former: FormerObjects,
+    pub former: FormerAccess,
     /// The saved queries.
     pub saved: SavedQueries,
     /// What bounds the cost of a question.

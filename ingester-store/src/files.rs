@@ -3,9 +3,8 @@
 //! The reader follows links. It reads pipes, such as the shell's `<(command)`, and standard input; refuses devices, whose content may have no
 //! end, or which do something when they are opened; and reads no more than [`MOST`]. The writer replaces regular files only.
 //!
-//! May use: ingester-declare.
+//! May use: nothing.
 
-use ingester_declare::text::utf8;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -88,6 +87,19 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Those of [`read`], and if it is not UTF-8: that error has the line, and nothing of the text.
 pub fn read_text(path: &Path) -> io::Result<String> {
     read(path).and_then(utf8)
+}
+
+/// The text of these bytes.
+///
+/// # Errors
+/// If they are not UTF-8; the error has the line, and nothing of the text.
+fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+        let what = format!("line {line} is not UTF-8; convert it: iconv -f LATIN1 -t UTF-8 FILE > FILE.utf8");
+        io::Error::new(io::ErrorKind::InvalidData, what)
+    })
 }
 
 /// As [`read`], with another limit.

@@ -1,4 +1,4 @@
-//! Runs the SQL of [`ingester_sql::dialect`] on a database: stores rows, migrates schemas, imports files.
+//! Runs the SQL of [`ingester_sql::dialect`] on a database: stores rows, migrates schemas, answers queries.
 //!
 //! ```
 //! # use ingester_core::Kind;
@@ -17,18 +17,15 @@
 //! - [`migrate`] brings a database to the schema of the structs, finds drift, and backfills new columns.
 //! - [`query`] reads objects.
 //! - [`changes`] reads the log of changes of rows.
-//! - [`import`] stores the objects of files, [`Store::export`] makes such files.
-//! - [`moving`] copies the rows of another database with their states.
+//! - [`Store::export`] writes rows as files.
 //! - [`files`] reads and replaces files that people name.
 
 pub mod changes;
 mod driver;
 mod export;
 pub mod files;
-pub mod import;
 mod ledger;
 pub mod migrate;
-pub mod moving;
 pub mod query;
 mod quiet;
 mod rows;
@@ -39,7 +36,7 @@ pub use driver::{
     TlsMode, Verdict,
 };
 pub use export::ExportError;
-pub use ledger::Catalog;
+pub use ledger::{Catalog, FoundTable};
 pub use quiet::quietly;
 pub use rows::{
     Changed, Deleted, Effect, Evicted, LiveRow, LostEviction, OpenRestore, Pending, Premise, PurgePlace, PurgeTerms,

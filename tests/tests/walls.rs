@@ -8,17 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates with rooms, each with those below it.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("ingester-printers", &[]),
     ("ingester-macros", &[]),
     ("ingester-core", &["ingester-macros"]),
     ("ingester-sql", &["ingester-core"]),
     ("ingester-declare", &["ingester-core", "ingester-sql"]),
     ("ingester-testing", &["ingester-core", "ingester-declare"]),
-    ("ingester-store", &["ingester-core", "ingester-sql", "ingester-declare"]),
+    ("ingester-store", &["ingester-core", "ingester-sql"]),
+    ("ingester-transfer", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
     ("ingester-config", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
     ("ingester-mirror", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store", "ingester-config"]),
-    ("ingester-server", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),
+    ("ingester-server", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store", "ingester-config"]),
     (
         "ingester-bin",
         &[
@@ -27,6 +28,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "ingester-sql",
             "ingester-declare",
             "ingester-store",
+            "ingester-transfer",
             "ingester-config",
             "ingester-mirror",
             "ingester-printers",

@@ -13,10 +13,10 @@ use anyhow::anyhow;
 use indicatif::ProgressBar;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
-use ingester_store::import::{
+use ingester_store::{Address, Store, StoreError};
+use ingester_transfer::import::{
     Counts, Destination, Import, ImportError, Input, ObjectStates, Progress, Summary, expand, is_of_objects,
 };
-use ingester_store::{Address, Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The commands, one file each. A command first resolves its arguments: it rejects contradictions, and finds its kinds and its database. Only
 //! then does it connect to a database or a cluster.
 //!
-//! May use: arguments, cluster, database, ending, logging, output, parts, program, progress, reach, reload, saved, server, ingester-config, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-printers, ingester-server, ingester-store.
+//! May use: arguments, cluster, database, ending, logging, output, parts, program, progress, reach, reload, saved, server, ingester-config, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-printers, ingester-server, ingester-store, ingester-transfer.
 
 mod admission;
 pub(crate) mod audit;

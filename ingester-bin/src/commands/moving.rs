@@ -14,10 +14,10 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_mirror::identity::{IdentityError, Names, cluster, examine, identify};
-use ingester_store::moving::{
+use ingester_store::{ConnectOptions, Effect, Store};
+use ingester_transfer::moving::{
     Cluster, Living, MoveError, Moved, OtherDatabase, OtherObject, Pass, Passed, UnreadTable, Verified,
 };
-use ingester_store::{ConnectOptions, Effect, Store};
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};

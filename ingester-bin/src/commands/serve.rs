@@ -11,12 +11,12 @@ use crate::saved;
 use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
-use ingester_config::{Config, FormerObjects, FrontProxy, RestoreAs};
+use ingester_config::{Config, FormerObjects, RestoreAs};
 use ingester_core::Kind;
 use ingester_declare::kept::kept;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::Names;
-use ingester_server::former::{self, Namespaces};
+use ingester_server::former::FormerAccess;
 use ingester_server::identity::{self, ApiServer, FollowError, Identity, Rate};
 use ingester_server::listen::{Handler, Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
@@ -67,7 +67,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             None => return Ok(Ending::Done),
         },
     };
-    let former = former_objects(&config.serve, client.as_ref())?;
+    let former = former(&config.serve, client.as_ref())?;
     let restores = restore_rights(arguments, &config.serve, client.is_some()).await?;
     let mut parts = Vec::new();
     // `ingester run` on the same machine, with the same file, has `server.address`.
@@ -154,21 +154,15 @@ async fn restore_rights(
     })
 }
 
-/// Which callers may see former objects.
-fn former_objects(serve: &ingester_config::Serve, client: Option<&Client>) -> Result<former::FormerObjects, Failure> {
-    Ok(match (serve.former_objects, client) {
-        (FormerObjects::Granted, _) => former::FormerObjects::Granted,
-        (FormerObjects::None, _) => former::FormerObjects::Hidden,
-        (FormerObjects::OlderHidden, Some(client)) => {
-            former::FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone())))
-        }
-        (FormerObjects::OlderHidden, None) => {
-            return Err(Failure::Usage(anyhow!(
-                "`serve.formerObjects: olderHidden` needs a cluster, which says when a namespace was created, and none is named: name one with \
-                 --kubeconfig FILE or --context NAME"
-            )));
-        }
-    })
+/// Which former objects callers may see.
+fn former(serve: &ingester_config::Serve, client: Option<&Client>) -> Result<FormerAccess, Failure> {
+    if serve.former_objects == FormerObjects::OlderHidden && client.is_none() {
+        return Err(Failure::Usage(anyhow!(
+            "`serve.formerObjects: olderHidden` needs a cluster, which says when a namespace was created, and none is named: name one with \
+             --kubeconfig FILE or --context NAME"
+        )));
+    }
+    Ok(FormerAccess::new(serve.former_objects, client.cloned()))
 }
 
 /// The stores from which the server reads and to which it writes, once their databases are known to belong to this cluster.
@@ -287,8 +281,8 @@ async fn known(
     let rate = Rate { per_second: serve.rate, burst: serve.burst };
     let identity = Identity::new(ApiServer::new(client.clone()), serve.audiences.clone(), rate, metrics);
     let sources = identity::Sources {
-        proxy: (serve.front_proxy != FrontProxy::Never).then_some(client),
-        required: serve.front_proxy == FrontProxy::Required,
+        cluster: client,
+        front_proxy: serve.front_proxy,
         users: serve.client_ca.clone(),
         every: TRUST,
     };

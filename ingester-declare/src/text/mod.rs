@@ -24,20 +24,6 @@ pub use located::Located;
 pub use tree::{Content, Tree, read};
 
 use ingester_core::place::shortened;
-use std::io;
-
-/// The text of a file that was read.
-///
-/// # Errors
-/// If it is not UTF-8; the error has the line, and nothing of the text.
-pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        let what = format!("line {line} is not UTF-8; convert it: iconv -f LATIN1 -t UTF-8 FILE > FILE.utf8");
-        io::Error::new(io::ErrorKind::InvalidData, what)
-    })
-}
 
 /// The special rules of one sort of file.
 #[derive(Debug)]

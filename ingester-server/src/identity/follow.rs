@@ -2,7 +2,8 @@
 
 use super::Identity;
 use super::authority::{Authority, AuthorityError};
-use super::proxy::{FrontProxy, FrontProxyError};
+use super::proxy::{FrontProxyError, TrustedProxy};
+use ingester_config::FrontProxy;
 use ingester_store::files;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
@@ -23,10 +24,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The sources of the trusted authorities.
 #[derive(Clone)]
 pub struct Sources {
-    /// The cluster whose API server is the front proxy; `None` without a front proxy.
-    pub proxy: Option<Client>,
-    /// Whether the front proxy is needed: then it is an error if the API server does not name it.
-    pub required: bool,
+    /// The cluster whose API server is the front proxy.
+    pub cluster: Client,
+    /// The rule about the front proxy. It is an error if the API server does not name one that is [`FrontProxy::Required`].
+    pub front_proxy: FrontProxy,
     /// The file of the authority that signs users' certificates.
     pub users: Option<PathBuf>,
     /// How often both are read again.
@@ -44,7 +45,7 @@ impl std::fmt::Debug for Sources {
 pub enum Read {
     /// Both.
     All,
-    /// Not the front proxy, which is not [required](Sources::required). It is read again soon.
+    /// Not the front proxy, which is not [`FrontProxy::Required`]. It is read again soon.
     WithoutProxy,
 }
 
@@ -87,7 +88,7 @@ impl Sources {
     /// Reads both once. The previous authorities stay trusted if this fails.
     ///
     /// # Errors
-    /// If one of them cannot be read or used. A front proxy that is not [required](Sources::required) may be missing.
+    /// If one of them cannot be read or used. A front proxy that is not [`FrontProxy::Required`] may be missing.
     pub async fn read(&self, identity: &Identity) -> Result<Read, FollowError> {
         if let Some(path) = &self.users {
             let failed = |error| FollowError::File { path: path.clone(), error };
@@ -100,8 +101,8 @@ impl Sources {
             let authority = authority.map_err(|error| FollowError::Authority { path: path.clone(), error })?;
             identity.trust_users(Some(authority));
         }
-        if let Some(client) = &self.proxy {
-            match (self.front_proxy(client).await, self.required) {
+        if self.front_proxy != FrontProxy::Never {
+            match (self.trusted_proxy().await, self.front_proxy == FrontProxy::Required) {
                 (Ok(Some(proxy)), _) => identity.trust_proxy(Some(proxy)),
                 (Ok(None), false) => identity.trust_proxy(None),
                 (Ok(None), true) => return Err(FollowError::NoProxy),
@@ -118,20 +119,20 @@ impl Sources {
         Ok(Read::All)
     }
 
-    async fn front_proxy(&self, client: &Client) -> Result<Option<FrontProxy>, FollowError> {
-        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), NAMESPACE);
+    async fn trusted_proxy(&self) -> Result<Option<TrustedProxy>, FollowError> {
+        let maps: Api<ConfigMap> = Api::namespaced(self.cluster.clone(), NAMESPACE);
         let map = match tokio::time::timeout(TIMEOUT, maps.get_opt(NAME)).await {
             Ok(Ok(map)) => map,
             Ok(Err(error)) => return Err(FollowError::Api(error.to_string())),
             Err(_) => return Err(FollowError::Api("the API server does not answer".into())),
         };
         let data = map.and_then(|map| map.data).unwrap_or_default();
-        Ok(FrontProxy::read(&data)?)
+        Ok(TrustedProxy::read(&data)?)
     }
 
     /// Reads both again and again until `stop` is cancelled; `last` is what was read last.
     pub async fn follow(self, identity: Identity, mut last: Read, stop: CancellationToken) {
-        if self.proxy.is_none() && self.users.is_none() {
+        if self.front_proxy == FrontProxy::Never && self.users.is_none() {
             return;
         }
         let mut again = AGAIN;

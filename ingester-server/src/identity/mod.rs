@@ -1,6 +1,6 @@
 //! Authenticates callers, and checks what they may do.
 //!
-//! May use: caller, ingester-store, metrics, places, status.
+//! May use: caller, ingester-config, ingester-store, metrics, places, status.
 //!
 //! No caller is trusted by default. A caller is authenticated by one of these, in this order, as in Kubernetes' delegated authentication:
 //! the headers of a front proxy that has proven itself by its certificate, a client certificate, or a token that the API server
@@ -31,7 +31,7 @@ mod tests;
 pub use authority::{Authority, AuthorityError};
 pub use follow::{FollowError, Read, Sources};
 pub use peer::Peer;
-pub use proxy::{FrontProxy, FrontProxyError};
+pub use proxy::{FrontProxyError, TrustedProxy};
 pub use rate::Rate;
 pub use review::{Access, ApiServer, ReviewError, Reviewer};
 
@@ -123,7 +123,7 @@ struct Inner {
 struct Checked {
     reviewer: Box<dyn Reviewer>,
     audiences: Vec<String>,
-    proxy: RwLock<Option<Arc<FrontProxy>>>,
+    proxy: RwLock<Option<Arc<TrustedProxy>>>,
     users: RwLock<Option<Authority>>,
     tokens: Cache<Option<Arc<Caller>>>,
     accesses: Cache<Access>,
@@ -166,7 +166,7 @@ impl Identity {
     }
 
     /// From now on trusts this front proxy; with `None`, no front proxy.
-    pub fn trust_proxy(&self, proxy: Option<FrontProxy>) {
+    pub fn trust_proxy(&self, proxy: Option<TrustedProxy>) {
         if let Some(checked) = &self.0.checked {
             *checked.proxy.write() = proxy.map(Arc::new);
         }
@@ -374,7 +374,7 @@ impl Checked {
 
 /// The caller by the peer's certificate: as a front proxy says, or the peer itself.
 fn by_certificate(
-    proxy: Option<&FrontProxy>,
+    proxy: Option<&TrustedProxy>,
     users: Option<&Authority>,
     headers: &HeaderMap,
     peer: &Peer,
@@ -414,7 +414,7 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Removes the headers that name the caller.
-fn strip(headers: &mut HeaderMap, proxy: Option<&FrontProxy>) {
+fn strip(headers: &mut HeaderMap, proxy: Option<&TrustedProxy>) {
     let said: Vec<HeaderName> = headers
         .keys()
         .filter(|name| {

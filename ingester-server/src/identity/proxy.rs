@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The trusted front proxy, and the headers that it uses: the ConfigMap `kube-system/extension-apiserver-authentication`.
 #[derive(Clone, Debug)]
-pub struct FrontProxy {
+pub struct TrustedProxy {
     authority: Authority,
     /// The common names of the proxy; empty for any.
     names: Vec<String>,
@@ -46,7 +46,7 @@ pub(super) enum Said {
     Caller(Caller),
 }
 
-impl FrontProxy {
+impl TrustedProxy {
     /// Reads the data of the ConfigMap; `None` if the API server has no front proxy.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl FrontProxy {
         if extras.iter().any(String::is_empty) {
             return Err(FrontProxyError::List("requestheader-extra-headers-prefix"));
         }
-        let proxy = FrontProxy {
+        let proxy = TrustedProxy {
             authority: Authority::from_pem(pem.as_bytes())?,
             names: list("requestheader-allowed-names")?,
             users: headers("requestheader-username-headers")?,

@@ -1,12 +1,13 @@
 //! Which callers are trusted.
 
-use super::{Access, Authority, Bearer, FrontProxy, Identity, KNOWN, Peer, Rate, ReviewError, Reviewer, Sources};
+use super::{Access, Authority, Bearer, Identity, KNOWN, Peer, Rate, ReviewError, Reviewer, Sources, TrustedProxy};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::fixture::{self, Certificate};
 use crate::metrics::Metrics;
 use crate::status::Status;
 use futures::future::BoxFuture;
 use http::request::Parts;
+use ingester_config::FrontProxy;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,8 +71,8 @@ struct World {
 }
 
 /// With the headers that Kubernetes has by default.
-fn front_proxy(authority: &fixture::Authority, names: &str) -> FrontProxy {
-    FrontProxy::read(&config_map(authority, names)).unwrap().unwrap()
+fn front_proxy(authority: &fixture::Authority, names: &str) -> TrustedProxy {
+    TrustedProxy::read(&config_map(authority, names)).unwrap().unwrap()
 }
 
 fn config_map(authority: &fixture::Authority, names: &str) -> BTreeMap<String, String> {
@@ -194,7 +195,7 @@ fn a_config_map_that_is_not_understood_is_an_error() {
     let with = |key: &str, value: &str| {
         let mut map = config_map(&authority, "[]");
         map.insert(key.to_owned(), value.to_owned());
-        FrontProxy::read(&map).map(|_| ()).map_err(|error| error.to_string())
+        TrustedProxy::read(&map).map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(
         with("requestheader-client-ca-file", "nonsense").unwrap_err(),
@@ -212,7 +213,7 @@ fn a_config_map_that_is_not_understood_is_an_error() {
     }
     assert!(with("requestheader-group-headers", r#"["a b"]"#).is_err());
     assert!(with("requestheader-extra-headers-prefix", r#"[""]"#).is_err(), "every header would be one");
-    assert!(FrontProxy::read(&BTreeMap::new()).unwrap().is_none());
+    assert!(TrustedProxy::read(&BTreeMap::new()).unwrap().is_none());
 }
 
 #[tokio::test]
@@ -278,7 +279,7 @@ async fn who_watches_is_asked_for_again_by_the_token() {
 #[tokio::test]
 async fn nothing_that_says_who_calls_is_left() {
     let world = world();
-    let proxy = FrontProxy::read(&{
+    let proxy = TrustedProxy::read(&{
         let mut map = config_map(&world.proxies, "[]");
         map.insert("requestheader-username-headers".into(), r#"["X-Somebody"]"#.into());
         map
@@ -516,8 +517,9 @@ async fn a_front_proxy_that_was_not_read_is_read_again_after_a_second() {
     let proxy = world.proxies.client("front-proxy", &[]);
     for code in [403, 503] {
         let (client, asked) = config_maps(&world.proxies, code);
-        let sources = Sources { proxy: Some(client), required: false, users: None, every: Duration::from_secs(60) };
-        let needed = Sources { required: true, ..sources.clone() };
+        let (front_proxy, every) = (FrontProxy::Auto, Duration::from_secs(60));
+        let sources = Sources { cluster: client, front_proxy, users: None, every };
+        let needed = Sources { front_proxy: FrontProxy::Required, ..sources.clone() };
         assert!(matches!(needed.read(&world.identity).await, Err(super::FollowError::Api(_))));
         let begin = tokio::time::Instant::now();
         let read = sources.read(&world.identity).await.unwrap();

@@ -5,7 +5,6 @@ use super::{Inner, Sources, is_watch, of_text, only_name, text_of};
 use crate::answer::OwnObjects;
 use crate::caller::{Attributes, Caller, Verb};
 use crate::counts;
-use crate::former::FormerObjects;
 use crate::namespaces::{self, Asker, NAMESPACES};
 use crate::rejects::{self, REJECTS};
 use crate::request::parameters::{self, Parameters};
@@ -18,6 +17,7 @@ use axum::body::Body;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Parts;
 use http::{Response, StatusCode};
+use ingester_config::FormerObjects;
 use ingester_declare::saved::{Parameter, SavedQuery};
 use ingester_sql::query::{AskKey, Meaning, Spelling, States};
 use serde_json::{Value as Json, json};
@@ -96,9 +96,9 @@ impl Inner {
         let (form, parameters) = form(parts)?;
         let steps = steps::parse(parts.uri.query().unwrap_or_default())?;
         // As for lists over all namespaces, whose callers have the right to all of them.
-        let states = match self.sources.former {
-            FormerObjects::Granted | FormerObjects::OlderHidden(_) => States::ALL,
-            FormerObjects::Hidden => States::LIVE,
+        let states = match self.sources.former.rule() {
+            FormerObjects::Granted | FormerObjects::OlderHidden => States::ALL,
+            FormerObjects::None => States::LIVE,
         };
         let asker = self.asker(caller, states);
         let _place = self.sources.places.take(&caller.user)?;
@@ -127,9 +127,9 @@ impl Inner {
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         let (form, parameters) = form(parts)?;
-        let states = match self.sources.former {
+        let states = match self.sources.former.rule() {
             FormerObjects::Granted => States::ALL,
-            FormerObjects::OlderHidden(_) | FormerObjects::Hidden => States::LIVE,
+            FormerObjects::OlderHidden | FormerObjects::None => States::LIVE,
         };
         let asker = self.asker(caller, states);
         let _place = self.sources.places.take(&caller.user)?;
@@ -198,9 +198,9 @@ impl Inner {
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         // If former objects may be hidden, they do not count for their namespaces.
-        let states = match self.sources.former {
+        let states = match self.sources.former.rule() {
             FormerObjects::Granted => States::default(),
-            FormerObjects::OlderHidden(_) | FormerObjects::Hidden => States::LIVE,
+            FormerObjects::OlderHidden | FormerObjects::None => States::LIVE,
         };
         let asker = self.asker(caller, states);
         let _place = self.sources.places.take(&caller.user)?;

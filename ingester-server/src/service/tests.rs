@@ -11,7 +11,7 @@ mod watching;
 use super::{Service, Sources};
 use crate::access::AccessLogs;
 use crate::caller::{Attributes, Caller, Verb};
-use crate::former::FormerObjects;
+use crate::former::FormerAccess;
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
@@ -24,6 +24,7 @@ use crd_specs::KINDS;
 use futures::future::BoxFuture;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
+use ingester_config::FormerObjects;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_declare::saved::SavedQueries;
@@ -125,7 +126,7 @@ fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
         cluster: None,
         restores: RestoreRights::Server,
         identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
-        former,
+        former: FormerAccess::new(former, None),
         saved: saved(),
         limits: Limits::default(),
         places: Places::new(200),

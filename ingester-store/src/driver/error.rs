@@ -16,8 +16,9 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error that was found before a database was asked.
-    pub(crate) fn wrong(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
+    /// An error that was found before the database was asked, of the class [`ErrorClass::Operator`]: what was being done, what is wrong, and
+    /// what to do.
+    pub fn wrong(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
         StoreError {
             doing: doing.into().into(),
             reason: reason.into().into(),
@@ -108,7 +109,7 @@ impl StoreError {
     }
 
     /// What the database said, without what was being done.
-    pub(crate) fn reason(&self) -> &str {
+    pub fn reason(&self) -> &str {
         &self.reason
     }
 }

@@ -41,7 +41,7 @@ impl CatalogRows {
 
 /// A table that a database has.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct FoundTable {
+pub struct FoundTable {
     /// Its columns in order.
     pub(crate) columns: Vec<FoundColumn>,
     /// The columns of its primary key in order.
@@ -98,6 +98,16 @@ impl Catalog {
 }
 
 impl Catalog {
+    /// Returns all tables, in the order of their names.
+    pub fn tables(&self) -> impl Iterator<Item = (&str, &FoundTable)> {
+        self.tables.iter().map(|(name, table)| (&**name, table))
+    }
+
+    /// Returns the table of this name.
+    pub fn table(&self, name: &str) -> Option<&FoundTable> {
+        self.tables.get(name)
+    }
+
     /// The columns whose types are not ours.
     pub fn foreign_types(&self, dialect: Dialect) -> Vec<ForeignType> {
         let columns =
@@ -114,6 +124,16 @@ impl Catalog {
 }
 
 impl FoundTable {
+    /// Returns true if it has a column of this name.
+    pub fn has_column(&self, name: &str) -> bool {
+        self.column(name).is_some()
+    }
+
+    /// Returns the columns of its primary key in order.
+    pub fn primary_key(&self) -> &[String] {
+        &self.primary_key
+    }
+
     /// The column of this name.
     pub(crate) fn column(&self, name: &str) -> Option<&FoundColumn> {
         // MySQL Reference Manual, "Identifier Case Sensitivity": column names are not case-sensitive.

@@ -49,7 +49,7 @@ pub(crate) enum Harm {
 /// The first of these tables that another program has made. Several definitions of one name are those of several releases: a table like
 /// any of them is ours.
 pub(crate) fn foreign(ours: &[TableDef], catalog: &Catalog, dialect: Dialect) -> Option<Foreign> {
-    let of_reference = |ours: &&TableDef| !ours.is_companion() && is_of_reference(ours.name, catalog);
+    let of_reference = |ours: &&TableDef| !ours.is_companion() && catalog.is_of_reference(ours.name);
     if let Some(table) = ours.iter().find(of_reference) {
         return Some(Foreign { table: table.name, whose: Whose::Reference });
     }
@@ -97,20 +97,21 @@ fn foreign_to(ours: &TableDef, found: &FoundTable, dialect: Dialect) -> Option<S
     difference(ours, found, needed).or_else(other_key)
 }
 
-/// Whether this is a main table of the reference system, beside its table of labels: both have columns like ours, other types and keys,
-/// and none of the columns that came with us.
-pub(crate) fn is_of_reference(main: Ident, catalog: &Catalog) -> bool {
-    let has = |table: &FoundTable, columns: &[&str]| columns.iter().all(|column| table.column(column).is_some());
-    let (Some(main), Some(labels)) = (catalog.tables.get(main.as_str()), catalog.tables.get(&format!("{main}_labels")))
-    else {
-        return false;
-    };
-    main.primary_key == ["uid"]
-        && has(main, &IN_EVERY_RELEASE)
-        && has(main, &["proto"])
-        && main.column("evict_time").is_none()
-        && labels.primary_key == ["id"]
-        && has(labels, &["obj_uid", "key", "value"])
+impl Catalog {
+    /// Returns true if this is a main table of the reference system with its table of labels: both have columns like ours, other types and
+    /// keys, and none of the columns that came with us.
+    pub fn is_of_reference(&self, main: Ident) -> bool {
+        let has = |table: &FoundTable, columns: &[&str]| columns.iter().all(|column| table.has_column(column));
+        let (Some(main), Some(labels)) = (self.table(main.as_str()), self.table(&format!("{main}_labels"))) else {
+            return false;
+        };
+        main.primary_key == ["uid"]
+            && has(main, &IN_EVERY_RELEASE)
+            && has(main, &["proto"])
+            && !main.has_column("evict_time")
+            && labels.primary_key == ["id"]
+            && has(labels, &["obj_uid", "key", "value"])
+    }
 }
 
 /// The tables of kinds as they can be beside what the catalog has. Beside a main table that is there, companions follow its definition,

@@ -15,6 +15,6 @@ mod tables;
 pub(crate) mod view;
 mod views;
 
-pub use catalog::Catalog;
+pub use catalog::{Catalog, FoundTable};
 pub(crate) use declared::DeclaredRecords;
 pub use migrations::{Ledger, LedgerError};

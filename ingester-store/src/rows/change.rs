@@ -88,7 +88,8 @@ pub struct Rejected {
 }
 
 impl Report {
-    pub(crate) fn add(&mut self, other: Report) {
+    /// Adds the result of another batch.
+    pub fn add(&mut self, other: Report) {
         self.written += other.written;
         self.unchanged += other.unchanged;
         self.nul_values += other.nul_values;

@@ -39,6 +39,7 @@ mod same;
 mod single;
 #[cfg(test)]
 mod tests;
+mod tried;
 pub mod units;
 mod write;
 
@@ -47,7 +48,6 @@ pub(crate) use chunks::chunks;
 pub use evicted::{Changed, Deleted, Effect};
 pub(crate) use history::SETTLED;
 pub use lost::LostEviction;
-pub(crate) use plan::WritePlan;
 pub use proof::{Pending, Premise};
 pub use purge::{PurgePlace, PurgeTerms, Purged};
 pub use read::{Evicted, LiveRow, StoredRow};

@@ -11,7 +11,7 @@ use ingester_sql::dialect::statements::{Gone, What};
 
 /// What a batch changes.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct WritePlan<'a> {
+pub(super) struct WritePlan<'a> {
     /// Rows to insert.
     pub(super) insert: Vec<&'a Row>,
     /// Stored rows to overwrite.
@@ -50,7 +50,7 @@ pub(super) enum StoredCompanions {
 
 impl<'a> WritePlan<'a> {
     /// Plans one change. `stored`: the version of the stored row; `None` if there is none.
-    pub(crate) fn add(&mut self, change: &'a RowChange, stored: Option<Version>) {
+    pub(super) fn add(&mut self, change: &'a RowChange, stored: Option<Version>) {
         match change {
             RowChange::Row(row) => self.add_row(row, stored),
             RowChange::Replacement { row, seen } => match stored {
@@ -142,7 +142,7 @@ impl<'a> WritePlan<'a> {
     }
 
     /// Returns the result of the plan once it has run.
-    pub(crate) fn report(&self) -> Report {
+    pub(super) fn report(&self) -> Report {
         Report {
             written: self.insert.len() + self.overwrite.len() + self.mark.len() + self.confirm.len(),
             unchanged: self.unchanged,

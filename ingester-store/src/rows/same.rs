@@ -43,7 +43,7 @@ impl Store {
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
-    pub(crate) async fn same<'c>(
+    pub(super) async fn same<'c>(
         &self,
         table: &'static Table,
         changes: &'c [RowChange],

@@ -3,6 +3,7 @@
 use super::Store;
 use crate::driver::{About, ErrorClass, Looked, Retry, StoreError, class_of, is_about, is_lost};
 use backon::Retryable as _;
+use ingester_sql::dialect::Query;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -88,6 +89,14 @@ struct Failed {
 }
 
 impl Store {
+    /// Runs a statement that reads, with retries. `doing` says in the error what was being done.
+    ///
+    /// # Errors
+    /// If the database cannot be reached within the retries, or refuses the statement.
+    pub async fn read<Q: Query>(&self, doing: impl Fn() -> String, query: &Q) -> Result<Vec<Q::Row>, StoreError> {
+        self.with_retries(doing, || self.pool.fetch(query)).await
+    }
+
     /// Runs `work` from its beginning until it succeeds, fails with an error that is not transient, or has used up its attempts.
     /// `doing` says in the error what was being done.
     pub(crate) async fn with_retries<T, F>(

@@ -3,13 +3,14 @@
 use crate::log::{self, lines};
 use crd_specs::KINDS;
 use futures::future::BoxFuture;
+use ingester_config::FormerObjects;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Micros;
 use ingester_declare::saved::SavedQueries;
 use ingester_server::caller::{Attributes, Caller};
-use ingester_server::former::FormerObjects;
+use ingester_server::former::FormerAccess;
 use ingester_server::identity::{Access, Identity, Rate, ReviewError, Reviewer};
 use ingester_server::listen::{Limits, Listener};
 use ingester_server::metrics::Metrics;
@@ -214,7 +215,7 @@ impl World {
             cluster: setup.cluster,
             restores: RestoreRights::Server,
             identity: Identity::new(Cluster(holding.clone()), Vec::new(), setup.rate, metrics.clone()),
-            former: FormerObjects::Granted,
+            former: FormerAccess::new(FormerObjects::Granted, None),
             saved: SavedQueries::parse(saved, KINDS).unwrap(),
             limits: QueryLimits::default().time(setup.time),
             places: Places::new(setup.places),

@@ -1,9 +1,9 @@
 //! How many objects there are, and which could not be stored: what callers see by their rights to the kinds.
 
 use super::{ask, service, service_of};
-use crate::former::FormerObjects;
 use crate::service::Service;
 use crd_specs::KINDS;
+use ingester_config::FormerObjects;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -126,7 +126,7 @@ async fn objects_are_counted_over_time() {
 
 #[tokio::test]
 async fn where_former_objects_are_hidden_their_number_is_too() {
-    let service = filled(FormerObjects::Hidden).await;
+    let service = filled(FormerObjects::None).await;
     let (_, list) = get(&service, "zoe", "counts").await;
     assert_eq!(list["items"][0]["status"], json!({"live": 6, "rejects": 3}));
     let (code, status) = get(&service, "zoe", &format!("{MODELS}?from=7d")).await;

@@ -2,7 +2,7 @@
 
 use crate::access::AccessLogs;
 use crate::caller::{Attributes, Caller, Verb};
-use crate::former::{FormerObjects, Namespaces};
+use crate::former::FormerAccess;
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
@@ -14,6 +14,7 @@ use crd_specs::KINDS;
 use futures::future::BoxFuture;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
+use ingester_config::FormerObjects;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -102,10 +103,10 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
         kinds: KINDS,
         reads: store.clone(),
         writes: Some(store),
-        cluster: Some(cluster),
+        cluster: Some(cluster.clone()),
         restores: RestoreRights::Server,
         identity: Identity::new(NoStatus(Arc::clone(&asked)), Vec::new(), Rate::default(), metrics),
-        former,
+        former: FormerAccess::new(former, Some(cluster)),
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),
         limits: Limits::default(),
         places: Places::new(200),
@@ -145,7 +146,7 @@ async fn names(service: &Service, query: &str) -> (Vec<String>, Vec<String>) {
 #[tokio::test]
 async fn objects_older_than_their_namespace_are_hidden_from_every_request() {
     let client = cluster(created("2026-01-01T00:00:00Z"));
-    let (service, _) = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await;
+    let (service, _) = service(FormerObjects::OlderHidden, client).await;
     let (seen, warnings) = names(&service, "state=all").await;
     assert_eq!(seen, ["deleted-new", "evicted-new", "live-new", "live-old"]);
     assert!(
@@ -185,7 +186,7 @@ async fn objects_older_than_their_namespace_are_hidden_from_every_request() {
 #[tokio::test]
 async fn former_objects_of_a_namespace_that_is_not_there_are_hidden() {
     let client = cluster(absent());
-    let (service, _) = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await;
+    let (service, _) = service(FormerObjects::OlderHidden, client).await;
     let (seen, warnings) = names(&service, "state=all").await;
     assert_eq!(seen, ["live-new", "live-old"]);
     assert!(warnings.len() == 1 && warnings[0].contains("the namespace ml is not in the cluster"), "{warnings:?}");
@@ -197,7 +198,7 @@ async fn without_the_age_of_the_namespace_nothing_is_shown() {
     for (code, expected) in [(500, 503), (403, 500)] {
         let status = json!({"kind": "Status", "status": "Failure", "code": code, "reason": "", "message": "no"});
         let client = cluster((code, status));
-        let (service, _) = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await;
+        let (service, _) = service(FormerObjects::OlderHidden, client).await;
         let (given, status, _) = ask(&service, "GET", MODELS, "").await;
         assert_eq!(given, expected, "{status}");
     }
@@ -205,7 +206,7 @@ async fn without_the_age_of_the_namespace_nothing_is_shown() {
 
 #[tokio::test]
 async fn where_former_objects_are_hidden_live_ones_alone_are_shown() {
-    let (service, _) = service(FormerObjects::Hidden, cluster(absent())).await;
+    let (service, _) = service(FormerObjects::None, cluster(absent())).await;
     assert_eq!(names(&service, "").await, (vec!["live-new".into(), "live-old".into()], vec![]));
     let (seen, warnings) = names(&service, "state=deleted").await;
     assert!(seen.is_empty() && warnings[0].contains("live objects only"), "{seen:?} {warnings:?}");
@@ -247,9 +248,9 @@ async fn a_name_that_is_not_found_leads_to_an_object_in_another_state() {
         assert!(!not_found(&granted, path).await.contains("is in SQL"), "{path}");
     }
     // Hints do not mention objects that may not be seen.
-    let hidden = service(FormerObjects::Hidden, cluster(absent())).await.0;
+    let hidden = service(FormerObjects::None, cluster(absent())).await.0;
     let client = cluster(created("2026-01-01T00:00:00Z"));
-    let older = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await.0;
+    let older = service(FormerObjects::OlderHidden, client).await.0;
     for (service, path) in [(&hidden, "deleted-new"), (&hidden, "evicted-new"), (&older, "deleted-old")] {
         assert!(!not_found(service, path).await.contains("is in SQL"), "{path}");
     }

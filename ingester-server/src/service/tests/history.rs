@@ -4,13 +4,14 @@
 
 use super::former::{NoStatus, ask, cluster, created};
 use crate::caller::{Attributes, Verb};
-use crate::former::{FormerObjects, Namespaces};
+use crate::former::FormerAccess;
 use crate::identity::{Identity, Rate};
 use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
 use crate::volume::WriteVolumes;
+use ingester_config::FormerObjects;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::{Ingestable, Kind};
@@ -39,13 +40,18 @@ static KINDS: [Kind; 1] = [Kind::of::<Run>()];
 
 const RUNS: &str = "/apis/example.com/v1/namespaces/ml/runs";
 
+/// The access of this rule, without a cluster.
+fn access(rule: FormerObjects) -> FormerAccess {
+    FormerAccess::new(rule, None)
+}
+
 /// Runs: `nightly` in the versions 1 to 3, created anew as 4 and 5, and `weekly`.
-async fn service(former: FormerObjects) -> Service {
+async fn service(former: FormerAccess) -> Service {
     service_in(Store::in_memory(&KINDS).await.unwrap(), former, Arc::default()).await
 }
 
 /// The same in this store, beside an API server that notes what it is asked about rights.
-async fn service_in(store: Store, former: FormerObjects, asked: Arc<Mutex<Vec<Attributes>>>) -> Service {
+async fn service_in(store: Store, former: FormerAccess, asked: Arc<Mutex<Vec<Attributes>>>) -> Service {
     let kind = &KINDS[0];
     for (name, uid, version, phase) in [
         ("nightly", "u1", 1, "Pending"),
@@ -101,7 +107,7 @@ fn told(list: &Json) -> Vec<String> {
 
 #[tokio::test]
 async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_object() {
-    let service = service(FormerObjects::Granted).await;
+    let service = service(access(FormerObjects::Granted)).await;
     let (code, list) = get(&service, &format!("{RUNS}/nightly/history")).await;
     assert_eq!((code, &list["kind"]), (200, &json!("RunList")), "{list}");
     let both = ".metadata.resourceVersion, .status.phase";
@@ -150,7 +156,7 @@ async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_objec
 
 #[tokio::test]
 async fn objects_and_lists_are_answered_as_they_were_at_a_moment() {
-    let service = service(FormerObjects::Granted).await;
+    let service = service(access(FormerObjects::Granted)).await;
     let (_, second) = get(&service, &format!("{RUNS}/nightly/history?version=2")).await;
     let at = second["metadata"]["annotations"]["mirror.michelangelo.api/valid-from"].as_str().unwrap().to_owned();
     let (code, object) = get(&service, &format!("{RUNS}/nightly?at={at}")).await;
@@ -196,7 +202,7 @@ async fn a_former_version_is_restored_by_its_number_or_a_moment() {
         assert!(store.write(KINDS[0].table(), vec![RowChange::Row(row)]).await.unwrap().rejected.is_empty());
     }
     let asked = Arc::default();
-    let service = service_in(store, FormerObjects::Granted, Arc::clone(&asked)).await;
+    let service = service_in(store, access(FormerObjects::Granted), Arc::clone(&asked)).await;
     let restore = async |of: &str| {
         let (code, body, _) = ask(&service, "POST", &format!("{RUNS}/{of}"), "").await;
         let phase = body["metadata"]["labels"]["phase"].as_str().or(body["message"].as_str()).unwrap_or_default();
@@ -228,20 +234,20 @@ async fn a_former_version_is_restored_by_its_number_or_a_moment() {
     let header = [("authorization", "Bearer ada")];
     let (code, status) = super::ask(&models, "POST", &format!("{}/a/restore?version=7", super::MODELS), &header).await;
     assert!(code == 400 && status["message"].as_str().unwrap().contains("history"), "{status}");
-    let hidden = service_in(Store::in_memory(&KINDS).await.unwrap(), FormerObjects::Hidden, Arc::default()).await;
+    let hidden = service_in(Store::in_memory(&KINDS).await.unwrap(), access(FormerObjects::None), Arc::default()).await;
     assert_eq!(ask(&hidden, "POST", &format!("{RUNS}/nightly/restore?version=2"), "").await.0, 403);
 }
 
 #[tokio::test]
 async fn the_past_is_hidden_where_deleted_objects_are() {
-    let hidden = service(FormerObjects::Hidden).await;
+    let hidden = service(access(FormerObjects::None)).await;
     for path in ["/nightly/history", "/nightly?at=1s", "?at=1s"] {
         let (code, body) = get(&hidden, &format!("{RUNS}{path}")).await;
         assert!(code == 403 && body["message"].as_str().unwrap().contains("serve.formerObjects"), "{path}: {body}");
     }
     // For a namespace that was created anew, the objects since then.
-    let since = Namespaces::new(cluster(created("2026-01-01T00:00:00Z")));
-    let older = service(FormerObjects::OlderHidden(Box::new(since))).await;
+    let since = cluster(created("2026-01-01T00:00:00Z"));
+    let older = service(FormerAccess::new(FormerObjects::OlderHidden, Some(since))).await;
     let (_, list) = get(&older, &format!("{RUNS}/nightly/history")).await;
     assert_eq!((told(&list).len(), &list["metadata"]["continue"]), (2, &Json::Null), "{list}");
     assert_eq!(get(&older, &format!("{RUNS}/nightly/history?version=2")).await.0, 404);

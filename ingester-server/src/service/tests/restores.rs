@@ -2,7 +2,7 @@
 
 use super::{MODELS, ask};
 use crate::caller::{Attributes, Caller};
-use crate::former::FormerObjects;
+use crate::former::FormerAccess;
 use crate::identity::{Access, Identity, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
@@ -14,6 +14,7 @@ use futures::future::BoxFuture;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::BodyExt as _;
+use ingester_config::FormerObjects;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -135,7 +136,7 @@ async fn server(cluster: &Cluster, restores: RestoreRights, audiences: &[&str]) 
             Rate::default(),
             metrics,
         ),
-        former: FormerObjects::Granted,
+        former: FormerAccess::new(FormerObjects::Granted, None),
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),
         limits: Limits::default(),
         places: Places::new(200),

@@ -1,9 +1,9 @@
 //! What units do and rules move: shown to those who may list that, and to no one else.
 
 use super::{ask, service_of};
-use crate::former::FormerObjects;
 use crate::service::Service;
 use crd_specs::KINDS;
+use ingester_config::FormerObjects;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_store::Store;

@@ -102,7 +102,7 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
 ///
 /// # Errors
 /// If the text is not JSON.
-pub(crate) fn canonical(text: &str) -> Result<String, ingester_core::json::Error> {
+pub fn canonical(text: &str) -> Result<String, ingester_core::json::Error> {
     json::canonical(text)
 }
 

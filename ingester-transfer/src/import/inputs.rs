@@ -1,7 +1,7 @@
 //! Which files an import reads, and their text.
 
-use crate::files::{self, FileKind};
 use flate2::bufread::MultiGzDecoder;
+use ingester_store::files::{self, FileKind};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};

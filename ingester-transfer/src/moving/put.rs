@@ -1,16 +1,13 @@
 //! Rows with the states of their objects, written over what is stored.
 
-use crate::driver::StoreError;
-use crate::rows::RowChange;
-use crate::rows::guard::{Eviction, Version};
-use crate::rows::{Rejected, Report};
-use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
+use ingester_store::guard::{Eviction, Version};
+use ingester_store::{Effect, ErrorClass, Rejected, Report, RowChange, Store, StoreError};
 
 /// What is to be done with a row that says the state of its object, beside the stored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(super) enum Due {
     /// It is written under the guard.
     Write,
     /// It replaces this one, which the guard would keep because it is, or may become, the only copy: a person decided so.
@@ -23,7 +20,7 @@ pub(crate) enum Due {
 
 /// The rule. The guard judges what a cluster says; a person who moves rows says more: an evicted object of a higher version was changed by
 /// its users, and a deleted one was deleted by them.
-pub(crate) fn due(stored: Option<Version>, new: Version) -> Due {
+pub(super) fn due(stored: Option<Version>, new: Version) -> Due {
     let Some(old) = stored else { return Due::Write };
     let (later, same) = (new.res_version > old.res_version, new.res_version == old.res_version);
     if old.deleted {
@@ -48,41 +45,44 @@ pub(crate) fn due(stored: Option<Version>, new: Version) -> Due {
     }
 }
 
-impl Store {
-    /// Writes rows with the states of their objects. Those that are kept are in the report's `stale`.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub(crate) async fn put(&self, kind: &Kind, rows: Vec<Row>) -> Result<Report, StoreError> {
-        let uids: Vec<&str> = rows.iter().map(|row| &*row.uid).collect();
-        let stored = self.versions(kind.table(), &uids).await?;
-        let (mut report, mut writes) = (Report::default(), Vec::with_capacity(rows.len()));
-        for row in rows {
-            match due(stored.get(&row.uid).copied(), row.version()) {
-                Due::Write => writes.push(RowChange::Row(row)),
-                Due::Nothing => report.unchanged += 1,
-                Due::Keep => report.stale.push(row.uid),
-                Due::Replace(seen) => match self.replace_evicted(kind, &row, seen).await {
-                    Ok(true) => report.written += 1,
-                    Ok(false) => report.stale.push(row.uid),
-                    Err(error) if error.class() == crate::driver::ErrorClass::Object => {
-                        report.rejected.push(Rejected { uid: row.uid, reason: error.reason().to_owned() });
-                    }
-                    Err(error) => return Err(error),
-                },
-            }
+/// Writes rows with the states of their objects. Those that are kept are in the report's `stale`. With [`Effect::Tried`] it writes nothing and
+/// reports what a write would do, as far as the guard decides it.
+///
+/// # Errors
+/// As [`Store::write`].
+pub(crate) async fn put(store: &Store, kind: &Kind, rows: Vec<Row>, effect: Effect) -> Result<Report, StoreError> {
+    let uids: Vec<&str> = rows.iter().map(|row| &*row.uid).collect();
+    let stored = store.versions(kind.table(), &uids).await?;
+    let (mut report, mut writes) = (Report::default(), Vec::with_capacity(rows.len()));
+    for row in rows {
+        match due(stored.get(&row.uid).copied(), row.version()) {
+            Due::Write => writes.push(RowChange::Row(row)),
+            Due::Nothing => report.unchanged += 1,
+            Due::Keep => report.stale.push(row.uid),
+            Due::Replace(_) if effect == Effect::Tried => report.written += 1,
+            Due::Replace(seen) => match store.replace_evicted(kind, &row, seen).await {
+                Ok(true) => report.written += 1,
+                Ok(false) => report.stale.push(row.uid),
+                Err(error) if error.class() == ErrorClass::Object => {
+                    report.rejected.push(Rejected { uid: row.uid, reason: error.reason().to_owned() });
+                }
+                Err(error) => return Err(error),
+            },
         }
-        if !writes.is_empty() {
-            report.add(self.write(kind.table(), writes).await?);
-        }
-        Ok(report)
     }
+    if !writes.is_empty() {
+        report.add(match effect {
+            Effect::Written => store.write(kind.table(), writes).await?,
+            Effect::Tried => store.try_write(kind.table(), &writes).await?,
+        });
+    }
+    Ok(report)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Due, due};
-    use crate::rows::guard::{Eviction, Verdict, Version, verdict};
+    use ingester_store::guard::{Eviction, Verdict, Version, verdict};
 
     const EVICTIONS: [Eviction; 4] = [Eviction::None, Eviction::Intended, Eviction::Confirmed, Eviction::Unrecorded];
 

@@ -1,8 +1,8 @@
 //! What was found in a document, on its way from the thread that reads to the task that writes.
 
 use super::Origin;
-use crate::rows::Reject;
 use ingester_core::row::Row;
+use ingester_store::Reject;
 
 /// One document after reading.
 pub(super) struct Loaded {

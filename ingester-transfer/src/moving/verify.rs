@@ -3,13 +3,14 @@
 use super::other::{Fate, OtherTable};
 use super::put::{Due, due};
 use super::{HEADS, MoveError, Pass, ROWS};
-use crate::rows::StoredRow;
-use crate::rows::compare::{canonical, differences};
 use ingester_core::kind::Kind;
 use ingester_core::object::StringMap;
 use ingester_core::row::Row;
 use ingester_core::schema::{SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
+use ingester_store::StoredRow;
+use ingester_store::compare::{canonical, differences};
+use ingester_store::guard::{Eviction, Version};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
@@ -183,11 +184,11 @@ fn judge<'s>(table: &Table, row: &Row, stored: Option<&'s StoredRow>) -> Judged<
 }
 
 /// A version, for people.
-fn said(version: crate::rows::guard::Version) -> String {
+fn said(version: Version) -> String {
     let state = match (version.deleted, version.eviction) {
         (true, _) => "deleted",
-        (false, crate::rows::guard::Eviction::None) => "live",
-        (false, crate::rows::guard::Eviction::Intended) => "evicting",
+        (false, Eviction::None) => "live",
+        (false, Eviction::Intended) => "evicting",
         (false, _) => "evicted",
     };
     format!("version {} ({state})", version.res_version)

@@ -3,7 +3,7 @@
 //! A thread reads and decodes, the caller's task writes. The short queue between them is bounded by bytes, so neither gets far
 //! ahead of the other.
 //!
-//! May use: ingester-core, ingester-declare, driver, files, store, rows, moving.
+//! May use: ingester-core, ingester-declare, ingester-store, moving.
 //! Must not: print (the program does that).
 
 mod found;
@@ -14,17 +14,14 @@ mod states;
 
 pub use inputs::{Input, expand, is_of_objects};
 
-use crate::driver::StoreError;
-use crate::moving::{Due, due};
-use crate::rows::{Reject, Report, RowChange, WritePlan, latest_of_each};
-use crate::store::{Store, unless_stopped};
+use crate::moving::put;
 use found::{Found, Loaded};
 use ingester_core::kind::Kind;
 use ingester_core::place::is_obeyed;
 use ingester_core::row::Row;
-use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 use ingester_core::{RegistryError, check_registry};
+use ingester_store::{Effect, Reject, Report, RowChange, Store, StoreError, latest_of_each, unless_stopped};
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -421,17 +418,21 @@ async fn write(
 impl Destination<'_> {
     /// Writes the latest changes of each object; with their states, if those were asked for.
     async fn write(self, kind: &Kind, changes: Vec<RowChange>, states: bool) -> Result<Report, StoreError> {
-        match self {
-            Destination::Store(store) if states => {
-                let rows = changes.into_iter().filter_map(|change| match change {
-                    RowChange::Row(row) => Some(row),
-                    _ => None,
-                });
-                store.put(kind, rows.collect()).await
-            }
-            Destination::Store(store) => store.write_latest(kind.table(), &changes).await,
-            Destination::Compared(store) => compared(store, kind.table(), &changes, states).await,
-            Destination::Nowhere => Ok(Report { written: changes.len(), ..Report::default() }),
+        let (store, effect) = match self {
+            Destination::Store(store) => (store, Effect::Written),
+            Destination::Compared(store) => (store, Effect::Tried),
+            Destination::Nowhere => return Ok(Report { written: changes.len(), ..Report::default() }),
+        };
+        if states {
+            let rows = changes.into_iter().filter_map(|change| match change {
+                RowChange::Row(row) => Some(row),
+                _ => None,
+            });
+            return put(store, kind, rows.collect(), effect).await;
+        }
+        match effect {
+            Effect::Written => store.write_latest(kind.table(), &changes).await,
+            Effect::Tried => store.try_write(kind.table(), &changes).await,
         }
     }
 
@@ -441,37 +442,6 @@ impl Destination<'_> {
             Destination::Compared(_) | Destination::Nowhere => Ok(()),
         }
     }
-}
-
-/// Returns what writing these would come to, as far as the guard decides it, or the rule of rows with states.
-async fn compared(
-    store: &Store,
-    table: &'static Table,
-    changes: &[RowChange],
-    states: bool,
-) -> Result<Report, StoreError> {
-    let uids: Vec<&str> = changes.iter().map(RowChange::uid).collect();
-    let stored = store.versions(table, &uids).await?;
-    let same = store.same(table, changes, &stored).await?;
-    let stored = |change: &RowChange| stored.get(change.uid()).copied();
-    let (unchanged, others): (Vec<&RowChange>, Vec<&RowChange>) =
-        changes.iter().partition(|change| same.contains(change.uid()));
-    let mut report = Report { unchanged: unchanged.len(), ..Report::default() };
-    if !states {
-        let mut plan = WritePlan::default();
-        others.into_iter().for_each(|change| plan.add(change, stored(change)));
-        report.add(plan.report());
-        return Ok(report);
-    }
-    for change in others {
-        let RowChange::Row(row) = change else { continue };
-        match due(stored(change), row.version()) {
-            Due::Write | Due::Replace(_) => report.written += 1,
-            Due::Nothing => report.unchanged += 1,
-            Due::Keep => report.stale.push(row.uid.clone()),
-        }
-    }
-    Ok(report)
 }
 
 #[cfg(test)]

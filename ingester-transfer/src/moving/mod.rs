@@ -13,7 +13,7 @@
 //! | `verify` | both sides compared, row by row |
 //! | `unread` | tables that no kind of the program reads |
 //!
-//! May use: ingester-core, ingester-sql, driver, store, ledger, rows.
+//! May use: ingester-core, ingester-sql, ingester-store.
 //! Must not: hold SQL text, know Kubernetes beyond whether an object is there.
 
 mod names;
@@ -25,19 +25,17 @@ mod verify;
 
 pub use names::SameName;
 pub use other::{Living, OtherDatabase, OtherObject};
-pub(crate) use put::{Due, due};
+pub(crate) use put::put;
 pub(crate) use row::refuse_only_copy;
 pub use unread::UnreadTable;
 pub use verify::Verified;
 
-use crate::driver::StoreError;
-use crate::rows::Report;
-use crate::rows::guard::{Eviction, Version};
-use crate::rows::{Effect, Reject};
-use crate::store::{Store, unless_stopped};
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
+use ingester_store::guard::{Eviction, Version};
+use ingester_store::{Effect, Reject, Report, Store, StoreError, unless_stopped};
 use other::{Fate, OtherRow, OtherTable};
+use put::{Due, due};
 use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
 
@@ -99,7 +97,7 @@ pub struct Moved {
     pub proto_differs: u64,
     /// Rows read whole whose `json` is NULL, so that the object was read from `proto`.
     pub from_proto: u64,
-    /// Values with NUL (U+0000), as [`Report::nul_values`](crate::Report::nul_values).
+    /// Values with NUL (U+0000), as [`Report::nul_values`].
     pub nul_values: u64,
 }
 
@@ -236,7 +234,7 @@ impl Pass<'_> {
             }
         }
         let report = match self.store {
-            Some(store) if self.effect == Effect::Written => store.put(&table.kind, rows).await?,
+            Some(store) if self.effect == Effect::Written => put(store, &table.kind, rows, Effect::Written).await?,
             _ => Report { written: rows.len(), ..Report::default() },
         };
         moved.written += report.written as u64;

@@ -1,11 +1,10 @@
 //! Tables of the source that no kind of this program reads. Their rows stay behind, and some may be the only copies of their objects.
 
 use super::other::{OtherDatabase, names_of, table_of};
-use crate::driver::StoreError;
-use crate::ledger::catalog::{Catalog, FoundTable};
 use ingester_core::kind::Kind;
 use ingester_core::schema::Ident;
 use ingester_sql::dialect::statements::CountTable;
+use ingester_store::{Catalog, FoundTable, StoreError};
 
 /// A table with rows that no kind reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +28,7 @@ impl OtherDatabase {
     pub async fn unread(&self, kinds: &[Kind]) -> Result<Vec<UnreadTable>, StoreError> {
         let catalog = self.store.catalog().await?;
         let mut unread = Vec::new();
-        for (name, table) in &catalog.tables {
+        for (name, table) in catalog.tables() {
             let has_objects = has_objects(table);
             let is_named = has_objects || self.is_of_reference() && !is_companion(name, table, &catalog);
             if !is_named || Self::is_read(name, kinds, &catalog) {
@@ -37,7 +36,7 @@ impl OtherDatabase {
             }
             let rows = self.count(name).await;
             if rows != Ok(0) {
-                unread.push(UnreadTable { name: name.clone(), rows, has_objects, kind: kind_of(name, kinds) });
+                unread.push(UnreadTable { name: name.to_owned(), rows, has_objects, kind: kind_of(name, kinds) });
             }
         }
         Ok(unread)
@@ -52,8 +51,7 @@ impl OtherDatabase {
         let table = Ident::parse(name).map_err(|error| error.to_string())?;
         let doing = || format!("counting the rows of `{table}`");
         let count = &CountTable { table };
-        let counted = self.store.with_retries(doing, || async { self.store.pool.fetch(count).await }).await;
-        let counted = counted.map_err(|error| error.to_string())?;
+        let counted = self.store.read(doing, count).await.map_err(|error| error.to_string())?;
         Ok(counted.into_iter().next().unwrap_or_default())
     }
 }
@@ -64,13 +62,13 @@ fn kind_of(name: &str, kinds: &[Kind]) -> Option<&'static str> {
 
 /// Returns true if a table's rows are objects: one row for each uid, with the object's version and content.
 fn has_objects(table: &FoundTable) -> bool {
-    let has = |column: &str| table.column(column).is_some();
-    table.primary_key == ["uid"] && has("res_version") && (has("json") || has("proto"))
+    let has = |column: &str| table.has_column(column);
+    table.primary_key() == ["uid"] && has("res_version") && (has("json") || has("proto"))
 }
 
 /// Returns true if a table belongs to the objects of another one, as a table of labels does.
 fn is_companion(name: &str, table: &FoundTable, catalog: &Catalog) -> bool {
-    let is_main = |main: &str| catalog.tables.get(main).is_some_and(has_objects);
+    let is_main = |main: &str| catalog.table(main).is_some_and(has_objects);
     let mut heads = name.match_indices('_').map(|(end, _)| &name[..end]);
-    table.column("obj_uid").is_some() && heads.any(is_main)
+    table.has_column("obj_uid") && heads.any(is_main)
 }

@@ -3,11 +3,11 @@
 use super::found::{Found, Loaded, named, shown};
 use super::{Input, ObjectStates, Origin, Progress, namespace, states};
 use crate::moving::refuse_only_copy;
-use crate::rows::Reject;
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;
 use ingester_core::object::{Identity, ManagedFields, Object};
 use ingester_declare::documents::{Document, documents};
+use ingester_store::Reject;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,15 +1,12 @@
 //! The database that is moved from: which of its tables are whose, and its rows.
 
 use super::Cluster;
-use crate::driver::StoreError;
-use crate::ledger::catalog::{Catalog, FoundTable};
-use crate::ledger::foreign::is_of_reference;
-use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_core::row::Eviction;
 use ingester_core::schema::{BASE_COLUMNS, Column, Ident, Stays, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{ReadOther, RowsToBackfill};
+use ingester_store::{Catalog, FoundTable, Store, StoreError};
 
 /// Which program has made a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +72,10 @@ impl OtherDatabase {
         let mut tables = Vec::new();
         for kind in kinds {
             let Some((name, found)) = table_of(kind, &catalog) else { continue };
-            let has = |column: &Column| found.column(column.name.as_str()).is_some();
+            let has = |column: &Column| found.has_column(column.name.as_str());
             let layout = match has(&BASE_COLUMNS[base::EVICT_TIME]) {
                 true => Layout::Ours,
-                false if is_of_reference(name, &catalog) => Layout::Reference,
+                false if catalog.is_of_reference(name) => Layout::Reference,
                 false => return Err(foreign(name, "it is neither an ingester's nor the reference system's")),
             };
             let needed = [base::UID, base::GROUP_VER, base::NAMESPACE, base::NAME, base::RES_VERSION, base::JSON];
@@ -153,7 +150,7 @@ impl OtherDatabase {
         let columns: Vec<Column> = places.iter().map(|place| table.kind.table().columns[*place]).collect();
         let read = &ReadOther { table: table.name, columns: &columns, rows };
         let doing = || format!("reading `{}`", table.name);
-        let found = self.store.with_retries(doing, || async { self.store.pool.fetch(read).await }).await?;
+        let found = self.store.read(doing, read).await?;
         let row = |read: Box<[Value]>| {
             let mut values = vec![Value::Null; table.kind.table().columns.len()];
             for (place, value) in places.iter().zip(read) {
@@ -167,7 +164,7 @@ impl OtherDatabase {
 
 /// The table that a kind's rows are read from: the first of its names that the database has.
 pub(super) fn table_of<'c>(kind: &Kind, catalog: &'c Catalog) -> Option<(Ident, &'c FoundTable)> {
-    names_of(kind).into_iter().find_map(|name| Some((name, catalog.tables.get(name.as_str())?)))
+    names_of(kind).into_iter().find_map(|name| Some((name, catalog.table(name.as_str())?)))
 }
 
 /// The names that a kind's table can have: ours, and the name that the reference system's schema job gives it.
