@@ -1,4 +1,4 @@
-//! What differs between dialects in a constant: each dialect has one value of [`Facts`].
+//! The constants in which dialects differ: each dialect has one value of [`Facts`].
 
 use super::{OneText, Param, Sql};
 use crate::ddl::Servers;

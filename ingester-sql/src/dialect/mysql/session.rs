@@ -1,4 +1,4 @@
-//! What a driver tells the server about a connection, and what it asks there: no statement about rows or tables.
+//! Settings and questions of a driver about its connection. No statement is about rows or tables.
 
 pub use super::inline::marked;
 use crate::dialect::Access;
@@ -13,7 +13,7 @@ pub const SESSION: [&str; 3] = [
     "SET SESSION autocommit = 1, completion_type = 'NO_CHAIN', sql_select_limit = 18446744073709551615",
 ];
 
-/// Also prepares a connection that is to read only: the server then refuses every write.
+/// Also prepares a read-only connection: the server then refuses every write.
 pub const READERS: &str = "SET SESSION TRANSACTION READ ONLY";
 
 /// Also prepares a connection for migrations. A change of a table's definition waits for the transactions that use the table, and later

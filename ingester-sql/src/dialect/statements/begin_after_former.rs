@@ -17,7 +17,7 @@ WHERE {{ "uid"|is_one_of(uids.len()) }}
 pub struct BeginAfterFormer<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// That of its history.
+    /// The table of its history.
     pub former: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],

@@ -37,7 +37,7 @@ pub struct CatalogColumn {
     pub name: String,
     /// Its type in the server's spelling.
     pub ty: String,
-    /// Whether it may be NULL.
+    /// Nullable in SQL.
     pub nullable: bool,
     /// Its collation, if the server names one.
     pub collation: Option<String>,

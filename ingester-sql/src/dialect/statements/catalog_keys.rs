@@ -34,6 +34,6 @@ pub struct CatalogKey {
     pub key: String,
     /// The column.
     pub column: String,
-    /// Whether its values are unique.
+    /// A unique key.
     pub unique: bool,
 }

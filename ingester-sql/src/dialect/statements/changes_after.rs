@@ -40,7 +40,7 @@ pub struct ChangeRow {
     pub name: String,
     /// The `res_version` of its row after the change.
     pub res_version: u64,
-    /// What has become of the row.
+    /// The kind of change.
     pub what: What,
     /// When, by the database's clock.
     pub at: Micros,

@@ -7,7 +7,7 @@ use askama::Template;
 use ingester_core::schema::Column;
 use ingester_core::value::Value;
 
-/// Counts the rows that a query asks for: all of them, or those of each value of a column, the most frequent first.
+/// Counts the rows that a query asks for, as one number or for each value of a column, the most frequent value first.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
@@ -25,7 +25,7 @@ pub struct CountRows<'a> {
     pub route: Route,
     /// The kind's group.
     pub group: &'a OfGroup,
-    /// The column by whose values the rows are counted.
+    /// Count the rows for each value of this column.
     pub by: Option<&'a Column>,
     /// The most values.
     pub limit: usize,

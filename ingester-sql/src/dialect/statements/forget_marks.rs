@@ -3,7 +3,7 @@
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// Deletes marks of some rows: those of one rule, or of all.
+/// Deletes the marks of one rule, or of all rules, on some rows.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -24,13 +24,13 @@ pub struct Live<'a> {
     pub group: &'a OfGroup,
     /// Only rows of this namespace.
     pub namespace: Option<&'a str>,
-    /// Whether rows whose eviction is confirmed are among them.
+    /// Include rows whose eviction is confirmed.
     pub confirmed: bool,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

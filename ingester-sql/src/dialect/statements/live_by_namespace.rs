@@ -20,7 +20,7 @@ pub struct LiveByNamespace<'a> {
     pub table: &'a Table,
     /// The kind's group.
     pub group: &'a OfGroup,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

@@ -23,7 +23,7 @@ pub struct NewerRows<'a> {
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

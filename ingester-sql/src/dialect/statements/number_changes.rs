@@ -14,7 +14,7 @@ WHERE "id" IN ({{ ids.len()|row_values(self.rows()) }})"#
 pub struct NumberChanges<'a> {
     /// The ids of the entries.
     pub ids: &'a [i64],
-    /// What is added to each.
+    /// A number is the entry's id plus this offset.
     pub offset: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Former versions that are to be purged.
+//! Former versions that are due to be purged.
 
 use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
@@ -6,7 +6,7 @@ use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Reads which former versions are to be purged, the oldest first, without locks: the uid of each, and when it began.
+/// Finds the former versions to purge, the oldest first, without locks: returns the uid of each, and when it began.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

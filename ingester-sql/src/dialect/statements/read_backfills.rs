@@ -54,6 +54,6 @@ pub struct BackfillRow {
     pub rows_filled: u64,
     /// Rows whose objects cannot be decoded.
     pub rows_failed: u64,
-    /// Whether `complete_time` is set.
+    /// The backfill is complete: `complete_time` is set.
     pub complete: bool,
 }

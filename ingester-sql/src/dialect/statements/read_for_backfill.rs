@@ -93,7 +93,7 @@ pub struct RowToBackfill {
     pub res_version: u64,
     /// `ingest_version`
     pub ingest_version: u32,
-    /// Whether neither `delete_time` nor `evict_time` is set.
+    /// The object is in the cluster: neither `delete_time` nor `evict_time` is set.
     pub in_cluster: bool,
     /// `json`
     pub json: Value,

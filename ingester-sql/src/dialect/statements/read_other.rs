@@ -25,7 +25,7 @@ ORDER BY "uid"
 pub struct ReadOther<'a> {
     /// The table.
     pub table: Ident,
-    /// The columns, all of which the table has.
+    /// The columns to read. The table has all of them.
     pub columns: &'a [Column],
     /// Which rows.
     pub rows: RowsToBackfill<'a>,

@@ -15,7 +15,7 @@ WHERE "table_name" = ?{% if lock %}{{ table|lock_rows }}{% endif %}"#
 pub struct ReadPosition<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Whether to lock the row until the transaction ends.
+    /// Lock the row until the transaction ends.
     pub lock: bool,
 }
 

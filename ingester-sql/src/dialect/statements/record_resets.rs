@@ -18,7 +18,7 @@ WHERE "table_name" = ?
 {%- endif %}"#
 )]
 pub struct RecordResets {
-    /// The kind's main table; `None` for those of all kinds.
+    /// The main table of one kind; `None` for the tables of all kinds.
     pub table: Option<Ident>,
     /// The time.
     pub at: Micros,

@@ -39,7 +39,7 @@ pub struct Update<'a> {
     pub update_time: Micros,
     /// The table of the kind's history, if it has one: the row is written if it was kept there, as a version that ends at the same time.
     pub former: Option<&'a Table>,
-    /// What the log gets, at the same time.
+    /// The entry of the log that the same statement adds.
     pub record: Option<Recorded<'a>>,
 }
 

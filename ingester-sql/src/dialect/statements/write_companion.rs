@@ -19,7 +19,7 @@ pub struct WriteCompanion<'a> {
     pub companion: Companion,
     /// uid, key and value of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str, &'a str)],
-    /// Whether the objects have no rows yet. The statement is refused if one has.
+    /// The objects have no rows yet. If one has, the statement fails.
     pub new: bool,
 }
 
