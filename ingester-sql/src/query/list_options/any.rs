@@ -1,4 +1,4 @@
-//! What a criterion compares with: a `google.protobuf.Any`, as JSON or as bytes.
+//! The value of a criterion: a `google.protobuf.Any`, as JSON or as bytes.
 
 use super::element::{Element, ListOptionsError};
 use base64::Engine as _;
