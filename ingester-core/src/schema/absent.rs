@@ -1,12 +1,12 @@
-//! What is stored where an object has no value.
+//! The stored value when an object has no value.
 
-/// What is stored where an object has no value: the field is missing, it is `null`, or what it is in is missing.
+/// The stored value when an object has no value: the field is missing, it is `null`, or the value that contains it is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Absent {
     /// Not set, which acts as [`Absent::Type`].
     #[default]
     Unsaid,
-    /// What the Rust type says: NULL for an `Option`, else the type's default (`absent = "type"`).
+    /// Follows the Rust type: NULL for an `Option`, else the type's default (`absent = "type"`).
     Type,
     /// NULL (`absent = "null"`). Kinds of files have this unless they say otherwise.
     Null,

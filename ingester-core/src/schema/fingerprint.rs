@@ -1,7 +1,7 @@
-//! The fingerprint of a kind's definition: what its columns are, and where their values come from.
+//! The fingerprint of a kind's definition: its columns, and the sources of their values.
 
-/// A number that is the same as long as what was put into it is the same. It is made in constant evaluation, and does not depend
-/// on the compiler, the platform or the order of fields.
+/// A hash that stays the same as long as its input does. It is made in constant evaluation, and does not depend on the compiler, the
+/// platform or the order of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u64);
 
@@ -10,7 +10,7 @@ const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
 impl Fingerprint {
-    /// Of nothing.
+    /// The fingerprint of nothing.
     pub const NONE: Fingerprint = Fingerprint(OFFSET);
 
     /// With a text appended.
