@@ -14,7 +14,7 @@ pub struct DescriptorSet {
     read: OnceLock<Result<Descriptors, DescriptorError>>,
 }
 
-/// What reads descriptors.
+/// The feature that adds the reader of descriptors.
 #[cfg(not(feature = "protobuf"))]
 const FEATURE: &str = "the feature `protobuf` of ingester-core";
 
