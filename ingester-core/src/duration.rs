@@ -1,9 +1,9 @@
 //! Durations as people write them: in the configuration, in files of kinds, in attributes of structs, and in times of queries.
 //! May use: nothing.
 //!
-//! The grammar is that of Go's `time.ParseDuration` with three more units. A duration is a sequence of numbers, each with its unit:
-//! `90d`, `1h30m`, `1.5h`, `500ms`. A number may have a fraction. The units are `y` (365 days), `w` (7 days), `d` (24 hours), `h`,
-//! `m`, `s`, `ms`, `us` (or `µs`) and `ns`, in any order. A sign may stand in front of all, and zero may be written as `0`.
+//! The grammar is Go's `time.ParseDuration` with three more units. A duration is a sequence of numbers, each with its unit: `90d`, `1h30m`,
+//! `1.5h`, `500ms`. A number may have a fraction. The units are `y` (365 days), `w` (7 days), `d` (24 hours), `h`, `m`, `s`, `ms`, `us` (or
+//! `µs`) and `ns`, in any order. A sign may stand in front of all, and zero may be written as `0`.
 //!
 //! jiff's format differs: it takes words (`1 hour ago`) and wants the units in descending order.
 

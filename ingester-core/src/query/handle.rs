@@ -62,8 +62,8 @@ pub struct Sort<S> {
     of: PhantomData<fn() -> S>,
 }
 
-/// The values of a column whose Rust type has no name: those of a `path` or of a function. Any literal may be compared with it; what
-/// does not fit the column's SQL type is an error when the query is checked.
+/// The type of a column's values if their Rust type has no name: the column of a `path` or of a function. Any literal may be compared with
+/// it; a literal that does not fit the column's SQL type is an error when the query is checked.
 #[derive(Debug)]
 pub enum Dynamic {}
 
@@ -81,7 +81,7 @@ impl Entries for Dynamic {
     type Class = Anything;
 }
 
-/// What a map in a column of many values of `S` has for one key; its values are those of `V`.
+/// The value for one key of a map in a column of many values of `S`. It compares like a `V`.
 pub struct Entry<S, V> {
     field: String,
     of: PhantomData<fn() -> (S, V)>,
@@ -112,8 +112,8 @@ impl<I, T: Parts<I>> Parts<I> for Option<T> {}
 impl<I, T: Parts<I>> Parts<I> for Box<T> {}
 
 impl<S, V> Handle<S, V> {
-    /// A handle by hand; the derives make those of all columns. A column that the table does not have is an error when the query is
-    /// checked.
+    /// Makes a handle by hand; the derives make the handles of all columns. A column that the table does not have is an error when the
+    /// query is checked.
     pub const fn named(column: &str) -> Self {
         Handle { name: Ident::tolerant(column, ""), of: PhantomData }
     }
