@@ -1,5 +1,5 @@
-//! Conditions of a kind's filter. A filter that no object meets marks every row of its kind as deleted, so mistakes of habit, and what the
-//! schema of the CRD proves to be impossible, are faults.
+//! Conditions of a kind's filter. A filter that no object meets marks every row of its kind as deleted, so typical mistakes, and conditions
+//! that the schema of the CRD proves to be impossible, are faults.
 
 use super::crd;
 use super::path::{Condition, Function, Step};
