@@ -89,7 +89,7 @@ impl Held {
         }
     }
 
-    /// Whether it begins like an object, with a key and a colon.
+    /// Returns true if it begins like an object, with a key and a colon.
     pub(super) fn makes_sense(&self) -> bool {
         let mut reader = Reader::new(self.fragment());
         self.too_large || (reader.begin_object().is_ok() && matches!(reader.next_key(), Ok(Some(_))))

@@ -34,7 +34,7 @@ impl Position {
         }
     }
 
-    /// Moves past bytes none of which is a line feed.
+    /// Moves past bytes that contain no line feed.
     #[inline]
     pub(super) fn pass_run(&mut self, bytes: usize) {
         self.offset += bytes as u64;
