@@ -52,7 +52,7 @@ pub struct SavedQuery {
     definition: Tree,
 }
 
-/// What is asked with values for all parameters.
+/// A saved query with values for all parameters.
 #[derive(Clone)]
 pub struct BoundQuery {
     /// The kind that is asked about.
@@ -68,7 +68,7 @@ pub struct BoundQuery {
 pub struct Mistake {
     /// The file's name.
     pub file: String,
-    /// What is wrong in it, and where.
+    /// The mistake and its place in the file.
     pub fault: Fault,
 }
 
@@ -142,7 +142,7 @@ impl SavedQueries {
         self.queries.iter()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no queries.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }
@@ -169,7 +169,7 @@ impl SavedQuery {
         &self.name
     }
 
-    /// What it is for, for people; empty if the file does not say.
+    /// Its purpose, for people; empty if the file does not say.
     pub fn description(&self) -> &str {
         self.description.as_deref().unwrap_or_default()
     }
@@ -193,7 +193,7 @@ impl SavedQuery {
         json!({ "apiVersion": API_VERSION, "kind": "Query", "metadata": { "name": self.name }, "spec": spec })
     }
 
-    /// What is asked with these values for parameters, as people write them. The values of a list stand between commas, where `\,`
+    /// Returns the query with these values for its parameters, as people write them. The values of a list stand between commas, where `\,`
     /// stands for a comma in a value and `\\` for a backslash; a list may be given several times.
     ///
     /// # Errors
@@ -202,10 +202,10 @@ impl SavedQuery {
         self.bind_within(given, Ask::new(Spelling::Saved))
     }
 
-    /// The same, limited to the objects that a question asks for, too.
+    /// As [`SavedQuery::bind`], limited to the objects that a question asks for, too.
     ///
     /// # Errors
-    /// Those of [`SavedQuery::bind`]; [`BindError::Apart`] when no object can pass both.
+    /// As [`SavedQuery::bind`]; [`BindError::Apart`] when no object can pass both.
     pub fn bind_within(&self, given: &[(String, String)], ask: Ask) -> Result<BoundQuery, BindError> {
         let values = parameter::bind(&self.parameters, given)?;
         let asked = question::read(&self.definition, &self.kind, &self.parameters, &values, Purpose::Ask);
