@@ -42,9 +42,9 @@ pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
 /// The special rules of one sort of file.
 #[derive(Debug)]
 pub struct Syntax {
-    /// Whether it may have passwords. Then every value is the text that is written, because a password may look like a number;
-    /// anchors, aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a
-    /// value, or more of a key than its first word.
+    /// The file may have passwords. Then every value is the text that is written, because a password may look like a number; anchors,
+    /// aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a value, or more of a
+    /// key than its first word.
     pub passwords: bool,
     /// The remedy for an unknown key that people know from elsewhere.
     pub hint: fn(&str) -> Option<&'static str>,
