@@ -1,7 +1,7 @@
 //! kubectl's JSONPath templates: text with expressions in braces, which are paths of fields, indexes and slices, unions, wildcards,
 //! recursion, filters, and `range ... end`. `parse.rs` reads a template, `find.rs` finds its results in an object.
 //!
-//! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Go traverses a map in any order; this code goes by key.
+//! The rules, including odd ones, come from `k8s.io/client-go/util/jsonpath`. Go traverses a map in any order; this code goes by key.
 //!
 //! May use: json, number, tree.
 
