@@ -90,7 +90,7 @@ async fn streamed(client: &Client, path: &str, accept: &str) -> Result<usize> {
     }
 }
 
-/// Whether the last line is complete and the bookmark behind the last object.
+/// Returns true if the last line is complete and the bookmark comes after the last object.
 pub(crate) fn is_end(tail: &[u8]) -> bool {
     let Some(lines) = tail.strip_suffix(b"\n") else { return false };
     let last = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
