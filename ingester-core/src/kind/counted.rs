@@ -66,7 +66,7 @@ impl Record {
         self.counted.get()
     }
 
-    /// Stores the database's answer, unless there is one already. Returns true if both are the same.
+    /// Stores the database's answer, unless there is one already. Returns true if the stored answer equals this one.
     pub fn learn(&self, counted: Counted) -> bool {
         *self.counted.get_or_init(|| counted.clone()) == counted
     }

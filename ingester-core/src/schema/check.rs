@@ -43,7 +43,7 @@ pub struct Defined<'a> {
     pub was: Option<&'a str>,
     /// Its columns and keys; the columns are [`Field::declared`], in the first of the groups.
     pub parts: &'a TableParts,
-    /// A description of each column's origin, for messages: the path or function that makes it.
+    /// The origin of each column, in words, for messages.
     pub by: &'a [String],
     /// The names of keys; `None` for a key whose name is the names of its columns, joined.
     pub key_names: &'a [Option<&'a str>],

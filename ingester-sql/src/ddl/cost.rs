@@ -85,7 +85,7 @@ impl Servers {
         }
     }
 
-    /// The reader sees the text next to the statements, so it leaves out changes that need no statement.
+    /// The text stands next to the statements, so it leaves out changes that need no statement.
     pub(super) fn see_statements(self) -> bool {
         self == Servers::Sqlite
     }
@@ -306,7 +306,7 @@ impl SchemaChange {
         matches!(self, SchemaChange::Retype { from, to, .. } if is_taken_as_stored(from, to))
     }
 
-    /// A longer VARCHAR that MySQL stores in the same format.
+    /// Returns true if a VARCHAR gets longer and MySQL stores its values as before.
     pub(super) fn is_longer_varchar(&self) -> bool {
         std::ptr::eq(self.rules(), LONGER_VARCHAR)
     }

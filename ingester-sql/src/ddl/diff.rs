@@ -102,7 +102,7 @@ pub(super) enum Retyping {
     Incompatible,
 }
 
-/// Compares two types: how do values of type `from` fit a column of type `to`?
+/// Returns how values of type `from` fit a column of type `to`.
 pub(super) fn retyping(from: SqlType, to: SqlType) -> Retyping {
     use Retyping::{Incompatible, Narrowed, Widened};
     use SqlType::{BigInt, BigIntUnsigned, Int, MediumText, Text, VarChar};

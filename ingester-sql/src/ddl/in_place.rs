@@ -6,7 +6,7 @@ use super::storage_class;
 use super::table::{ColumnDef, KeyDef};
 use ingester_core::schema::{Ident, SqlType};
 
-/// Replaces a change when the database leaves the column as it is.
+/// The replacement of a change when the database leaves the column as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InPlace {
     /// No statement is needed.

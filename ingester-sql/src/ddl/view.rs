@@ -167,12 +167,12 @@ impl ViewDef {
             || self.has(&|read| matches!(read, Read::Uids(tables) if tables.contains(&table)))
     }
 
-    /// True if the view's rows depend on `ingester_settings`.
+    /// Returns true if the view reads `ingester_settings`.
     pub(crate) fn has_setting(&self) -> bool {
         self.has(&|read| matches!(read, Read::Setting))
     }
 
-    /// Returns true if an expression or a condition reads something outside of the row for which `is` holds.
+    /// Returns true if the view reads something outside of its rows for which `is` holds.
     fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
         self.sources.iter().any(|source| {
             source.values.iter().any(|value| value.has(is)) || source.filter.as_ref().is_some_and(|all| all.has(is))

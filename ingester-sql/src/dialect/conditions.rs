@@ -12,7 +12,7 @@ use ingester_core::value::Value;
 /// range of the column's key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range<'a> {
-    /// Only rows where the order's first column is NULL, or only the others; `None` if that column cannot be NULL.
+    /// True for the rows where the order's first column is NULL, false for the others; `None` if that column cannot be NULL.
     pub null: Option<bool>,
     /// The values of the order in the last row of the page before; none for the first page.
     pub after: Option<&'a [Value]>,
@@ -401,7 +401,7 @@ impl<'a> Writer<'a> {
         self.push(")");
     }
 
-    /// Compares the keys as one row if all go in one direction, none is NULL, and the dialect can find a range that way.
+    /// Returns true if the keys can be compared as one row: all go in one direction, none is NULL, and the dialect can find a range that way.
     fn compares_rows(&self, keys: &[(&SortKey, &Value)], range: &Range<'_>, order: &[SortKey]) -> bool {
         let one_way = keys.iter().all(|(key, _)| key.descending == keys[0].0.descending);
         let no_null = keys.iter().all(|(key, value)| **value != Value::Null && self.never_null(key, range, order));

@@ -283,7 +283,7 @@ impl Dialect {
         self.facts().locks_migrations
     }
 
-    /// Returns the statements that make a key while others write into its table; `None` if a migration does not make writers wait anyway.
+    /// Returns the statements that make a key while others write into its table; `None` if a migration makes nobody wait.
     /// `columns` are the result of [`Dialect::key_columns`], each with true if it is nullable.
     pub fn key_beside_writers(self, table: Ident, key: Ident, columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
         self.rules().key_beside_writers(table, key, columns)

@@ -1,4 +1,4 @@
-//! Checks if a table has rows.
+//! Checks that a table has rows.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -40,7 +40,7 @@ pub struct ChangeRow {
     pub name: String,
     /// The `res_version` of its row after the change.
     pub res_version: u64,
-    /// The kind of change.
+    /// How the row changed.
     pub what: What,
     /// When, by the database's clock.
     pub at: Micros,

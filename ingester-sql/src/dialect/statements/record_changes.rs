@@ -32,7 +32,7 @@ pub struct Recorded<'a> {
     pub name: &'a str,
     /// The `res_version` of its row after the change.
     pub res_version: u64,
-    /// The kind of change.
+    /// How the row changed.
     pub what: What,
 }
 
@@ -51,7 +51,7 @@ impl Recorded<'_> {
     }
 }
 
-/// The ways in which an object's row changes.
+/// How an object's row changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// There is a row, and there was none.

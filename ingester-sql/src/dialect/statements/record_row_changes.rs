@@ -22,7 +22,7 @@ pub struct RecordRowChanges<'a> {
     pub table: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],
-    /// The kind of change, the same for all rows.
+    /// How the rows changed, the same for all of them.
     pub what: What,
     /// The time of all of them.
     pub at: Micros,

@@ -1,4 +1,4 @@
-//! Sets in the ledger if a migration is done.
+//! Marks a migration in the ledger as done, or as not done.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
