@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How every error message describes a duration.
 pub const EXAMPLES: &str = "a duration such as `10s`, `1h30m` or `90d`";
 
-/// Which units a text may have.
+/// The units that a text may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
     /// Go's units, for fields of objects: other readers of the same field accept only these.
@@ -117,7 +117,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// From the duration `least` to the duration `most`, both included.
+    /// Allows durations from `least` to `most`, both included.
     ///
     /// # Panics
     /// If they are not durations in this order; in a constant that is a compile error.
@@ -129,7 +129,7 @@ impl Bounds {
         Bounds { least, most, zero_is_never: false }
     }
 
-    /// From zero, which means never, to the longest of these.
+    /// Also allows zero, which means never, and every duration up to the longest of these.
     pub const fn or_never(self) -> Self {
         Bounds { least: "0s", zero_is_never: true, ..self }
     }

@@ -273,7 +273,7 @@ impl Protobuf {
 /// An object's bytes for the `proto` column, where its kind names a message, and what the message has no field for.
 pub type Proto = (Option<Box<[u8]>>, Lost);
 
-/// Why an object has no row.
+/// The reason why an object has no row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -314,7 +314,7 @@ impl Kind {
         Kind::new(definition, functions)
     }
 
-    /// The same with the CRD that kube derives.
+    /// As [`Kind::custom_resource`], with the CRD that kube derives.
     #[doc(hidden)]
     pub const fn strict_custom_resource<Root, Spec, Status>(definition: Definition) -> Self
     where
@@ -381,7 +381,7 @@ impl Kind {
         )
     }
 
-    /// The same kind, which stores nothing of what is at these paths of its objects (`#[ingest(prune = [...])]`). They were checked
+    /// Leaves the values at these paths of its objects out of the store (`#[ingest(prune = [...])]`). The paths were checked
     /// ([`check_prune`](crate::schema::check_prune)).
     #[must_use]
     pub const fn pruning(mut self, paths: &'static [&'static str]) -> Self {
@@ -389,14 +389,14 @@ impl Kind {
         self
     }
 
-    /// The same kind with the short names of a CRD that is not ours, such as `cert` for `certificates`.
+    /// Sets the short names of a CRD that is not ours, such as `cert` for `certificates`.
     #[must_use]
     pub const fn called_short(mut self, names: &'static [&'static str]) -> Self {
         self.short_names = names;
         self
     }
 
-    /// The same kind with the rules of its owner (`#[ingest(evict(...))]`): which of its live objects may leave etcd. They were checked
+    /// Sets the rules of its owner (`#[ingest(evict(...))]`): which of its live objects may leave etcd. The rules were checked
     /// ([`check_evict`](crate::schema::check_evict)).
     #[must_use]
     pub const fn evicting(mut self, rules: &'static [Evict]) -> Self {
@@ -404,28 +404,28 @@ impl Kind {
         self
     }
 
-    /// The same kind, whose filter may leave objects out (`#[ingest(filter = function)]`).
+    /// Says that the kind's filter may leave objects out (`#[ingest(filter = function)]`).
     #[must_use]
     pub const fn filtering(mut self) -> Self {
         self.filtered = true;
         self
     }
 
-    /// The same kind, in a program that knows which of its definitions this one is.
+    /// Sets the number of this definition, in a program that knows it.
     #[must_use]
     pub const fn versioned(mut self, version: IngestVersion) -> Self {
         self.version = Numbered::Known(version);
         self
     }
 
-    /// The same kind, which learns from a database which of its definitions it is: the recorded version applies from then on.
+    /// Lets the kind learn the number of its definition from a database: the recorded version applies from then on.
     #[must_use]
     pub const fn recorded(mut self, record: &'static Record) -> Self {
         self.version = Numbered::Recorded(record);
         self
     }
 
-    /// Where its version is recorded, if it is learnt from a database.
+    /// Returns the record of its version, if it is learnt from a database.
     pub const fn record(&self) -> Option<&'static Record> {
         match self.version {
             Numbered::Known(_) => None,
@@ -569,7 +569,7 @@ impl Kind {
         self
     }
 
-    /// The same kind in a program with other names for its finalizer and annotations.
+    /// Sets other names for its finalizer and annotations, as the program has them.
     #[must_use]
     pub const fn marked(mut self, marks: &'static Marks) -> Self {
         self.marks = marks;

@@ -2,7 +2,7 @@
 //!
 //! May use: nothing.
 
-/// Where a name is wrong, in bytes from its beginning, and what is wrong.
+/// A mistake in a name: its position in bytes from the beginning, and the reason.
 pub type LabelFault = (usize, String);
 
 /// Bytes of a label's value, and of its key behind the prefix.

@@ -97,7 +97,7 @@ pub mod shown {
     pub const CHANGE: &str = "mirror.michelangelo.api/change";
     /// The paths that differ from the version before, with commas between them.
     pub const CHANGED: &str = "mirror.michelangelo.api/changed";
-    /// All of them.
+    /// All annotations of this kind.
     pub const ALL: [&str; 8] = [STATE, EVICTED_AT, DELETED_AT, PRUNED, VALID_FROM, VALID_TO, CHANGE, CHANGED];
 }
 

@@ -60,7 +60,7 @@ impl KindNames {
         KindNames { kinds: kinds.iter().map(called).collect() }
     }
 
-    /// The same kinds with distinct names; `None` if their names are distinct already. The names are kept to the end of the process.
+    /// Returns the kinds with distinct names; `None` if their names are distinct already. The names are kept to the end of the process.
     pub fn distinct(kinds: &[Kind]) -> Option<Vec<Kind>> {
         let shared = |kind: &Kind| kinds.iter().filter(|other| other.kind() == kind.kind()).count() > 1;
         let unnamed = |kind: &Kind| shared(kind) && kind.name() == kind.kind();

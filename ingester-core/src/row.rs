@@ -75,7 +75,7 @@ impl Version {
     }
 }
 
-/// Where a row stands in the life of its object: what a rule judges it by. If any of it differs, a rule treats the row as another one.
+/// The state of a row in the life of its object, by which a rule judges it. If any of it differs, a rule treats the row as another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Its version.

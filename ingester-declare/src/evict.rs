@@ -28,7 +28,7 @@ pub struct WrittenRule<'t> {
     pub fields: Option<Placed<'t>>,
     /// `when.labelSelector`
     pub labels: Option<Placed<'t>>,
-    /// For how long the time of `since` must have passed.
+    /// How long ago the time of `since` must be, at least.
     pub after: Option<Duration>,
     /// The column, or the path, of that time.
     pub since: Option<Placed<'t>>,

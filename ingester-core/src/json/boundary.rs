@@ -28,7 +28,7 @@ enum Token {
     Word,
 }
 
-/// Where [`Boundary::advance`] stopped.
+/// The reason why [`Boundary::advance`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// At the end of the piece: the value goes on.
@@ -56,7 +56,7 @@ impl Default for Boundary {
 }
 
 impl Boundary {
-    /// After a member of an object.
+    /// Begins after a member of an object.
     pub fn after_member() -> Self {
         Self { phase: Phase::After, nesting: Nesting::of_object(), ..Self::default() }
     }

@@ -79,7 +79,7 @@ impl Error {
         &self.0.reason
     }
 
-    /// Where it is wrong: `spec.workers[0].minInstances`, `metadata.labels["a.b/c"]`; empty at the root.
+    /// Returns the path of the wrong value: `spec.workers[0].minInstances`, `metadata.labels["a.b/c"]`; empty at the root.
     pub fn path(&self) -> &str {
         &self.0.path
     }

@@ -45,12 +45,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// For a kind that has not asked a database yet.
+    /// Makes the record of a kind that has not asked a database yet.
     pub const fn new(recipes: Recipes) -> Self {
         Record { recipes, counted: OnceLock::new() }
     }
 
-    /// For a kind that does not know its parts, such as one of a struct: a change of any part is a change of all.
+    /// Makes the record of a kind that does not know its parts, such as one of a struct: a change of any part is a change of all.
     pub const fn of_whole(definition: &Definition) -> Self {
         Record::new(Recipes { row: definition.fingerprint, columns: Vec::new() })
     }

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
 
-/// Why bytes are not a message.
+/// The reason why bytes are not a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a message at byte {offset}: {reason}")]
 pub struct DecodeError {

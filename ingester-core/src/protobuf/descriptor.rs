@@ -6,7 +6,7 @@ use super::varint::WireType;
 use crate::schema::Fingerprint;
 use std::collections::HashMap;
 
-/// Why bytes are not a descriptor set, or lack something that they refer to.
+/// The reason why bytes are not a descriptor set, or lack something that they refer to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a descriptor set: {reason}")]
 pub struct DescriptorError {

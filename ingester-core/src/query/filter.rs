@@ -96,7 +96,7 @@ impl Filter {
         Filter::Label { key: key.into(), test }
     }
 
-    /// The negation.
+    /// Returns the negation.
     #[must_use]
     pub fn negated(self) -> Self {
         match self {
@@ -105,7 +105,7 @@ impl Filter {
         }
     }
 
-    /// This and another one.
+    /// Holds if both filters hold.
     #[must_use]
     pub fn and(self, other: Filter) -> Self {
         match self {
@@ -117,7 +117,7 @@ impl Filter {
         }
     }
 
-    /// This or another one.
+    /// Holds if one of the filters holds.
     #[must_use]
     pub fn or(self, other: Filter) -> Self {
         match self {

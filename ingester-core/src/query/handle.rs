@@ -131,7 +131,7 @@ impl<S, V> Handle<S, V> {
         Handle { name: Ident::tolerant(self.name.as_str(), part.name.as_str()), of: PhantomData }
     }
 
-    /// The same column, to be compared with any literal.
+    /// Returns a handle of the same column that can be compared with any literal.
     pub const fn dynamic(self) -> Handle<S, Dynamic> {
         Handle { name: self.name, of: PhantomData }
     }
@@ -261,7 +261,7 @@ impl<S, V> Handle<S, V> {
         self.predicate(Test::Like(pattern.into()))
     }
 
-    /// From the least to the greatest; missing values come first.
+    /// Orders from the least to the greatest; missing values come first.
     pub fn asc(self) -> Sort<S>
     where
         V: Scalar,
@@ -269,7 +269,7 @@ impl<S, V> Handle<S, V> {
         self.order(false)
     }
 
-    /// From the greatest to the least; missing values come last.
+    /// Orders from the greatest to the least; missing values come last.
     pub fn desc(self) -> Sort<S>
     where
         V: Scalar,
@@ -371,17 +371,17 @@ impl<S> Predicate<S> {
         Predicate { filter, of: PhantomData }
     }
 
-    /// This and another one.
+    /// Holds if both conditions hold.
     pub fn and<T: PartOf<S>>(self, other: Predicate<T>) -> Self {
         Predicate::new(self.filter.and(other.filter))
     }
 
-    /// This or another one.
+    /// Holds if one of the conditions holds.
     pub fn or<T: PartOf<S>>(self, other: Predicate<T>) -> Self {
         Predicate::new(self.filter.or(other.filter))
     }
 
-    /// The same, as a condition on the kind that `S` is the status of.
+    /// Returns the same condition on the kind whose status is `S`.
     pub fn of<R>(self) -> Predicate<R>
     where
         S: PartOf<R>,

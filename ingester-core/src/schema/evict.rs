@@ -21,7 +21,7 @@ pub struct Evict {
     pub field_selector: &'static str,
     /// A label selector; empty for all objects.
     pub label_selector: &'static str,
-    /// For how long the time of `since` must have passed.
+    /// How long ago the time of `since` must be, at least.
     pub after: Option<Duration>,
     /// The column, or the path, of the time that `after` counts from; `None` for the time of creation.
     pub since: Option<&'static str>,

@@ -26,13 +26,13 @@ pub struct Part {
     pub ty: SqlType,
     /// How the column takes part in keys.
     pub key: PartKey,
-    /// Where the part's value comes from; [`Fingerprint::NONE`] if that is unknown.
+    /// The source of the part's value; [`Fingerprint::NONE`] if that is unknown.
     pub source: Fingerprint,
-    /// Where the part is in the JSON of the value; `None` if that is not known.
+    /// The place of the part in the JSON of the value; `None` if that is not known.
     pub path: Option<Path>,
     /// A function makes the part's value from the JSON at the path.
     pub computed: bool,
-    /// Which stored values stay.
+    /// Which stored values stay, whatever the object has.
     pub stays: Stays,
     /// The stored value if there is no value; `None` if the kind decides this for all of its columns.
     pub absent: Option<Absent>,
@@ -239,28 +239,29 @@ impl Field {
         }
     }
 
-    /// Where the value comes from, in any words that change whenever the value might.
+    /// Sets the source of the value, in any words that change whenever the value might.
     #[must_use]
     pub const fn from(mut self, source: &str) -> Self {
         self.source = Fingerprint::NONE.text(source);
         self
     }
 
-    /// Where the value is in the JSON: names with dots between them, from the object, or in a status or a nested struct from there.
+    /// Sets the place of the value in the JSON: names with dots between them, from the object, or in a status or a nested struct from
+    /// there.
     #[must_use]
     pub const fn at(mut self, path: &'static str) -> Self {
         self.path = Some(path);
         self
     }
 
-    /// As [`Field::at`], for a value that a function makes from what is there.
+    /// As [`Field::at`], for a value that a function makes from the JSON there.
     #[must_use]
     pub const fn computed_at(mut self, path: &'static str) -> Self {
         self.computed = true;
         self.at(path)
     }
 
-    /// `keep` or `first`: which stored values stay.
+    /// Sets `keep` or `first`: which stored values stay.
     #[must_use]
     pub const fn stays(mut self, stays: Stays) -> Self {
         self.stays = stays;
@@ -274,7 +275,7 @@ impl Field {
         self
     }
 
-    /// A function makes the value, from an unknown source.
+    /// Says that a function makes the value, from an unknown source.
     #[must_use]
     pub const fn computed(mut self) -> Self {
         self.computed = true;

@@ -13,7 +13,7 @@ impl Fingerprint {
     /// The fingerprint of nothing.
     pub const NONE: Fingerprint = Fingerprint(OFFSET);
 
-    /// With a text appended.
+    /// Appends a text.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -26,7 +26,7 @@ impl Fingerprint {
         fingerprint
     }
 
-    /// With a number appended.
+    /// Appends a number.
     #[must_use]
     pub const fn number(mut self, number: u64) -> Self {
         let bytes = number.to_le_bytes();
@@ -38,13 +38,13 @@ impl Fingerprint {
         self
     }
 
-    /// With another one appended.
+    /// Appends another fingerprint.
     #[must_use]
     pub const fn and(self, other: Fingerprint) -> Self {
         self.number(other.0)
     }
 
-    /// With another one added; the order of such additions makes no difference.
+    /// Adds another fingerprint; the order of such additions makes no difference.
     #[must_use]
     pub const fn beside(self, other: Fingerprint) -> Self {
         // The multiplications and shifts of MurmurHash3's end spread each one over all bits before they are added.

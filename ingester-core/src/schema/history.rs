@@ -130,7 +130,7 @@ impl Table {
         Table { kind: self.kind, name, was, columns, many: &[], keys, companions: false, history: None }
     }
 
-    /// The same tables with a history.
+    /// Adds a history to the tables.
     #[must_use]
     pub const fn with_history(mut self, history: History) -> Self {
         self.history = Some(history);

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which stored values of a column stay. An object that was deleted and made again under its name has another uid, and so a row of its
-/// own: nothing stays from one to the other.
+/// Which stored values of a column an object's new value does not replace. An object that was deleted and made again under its name has
+/// another uid, and so a row of its own: nothing stays from one to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stays {

@@ -20,7 +20,7 @@ pub struct Column {
     pub nullable: bool,
     /// Its former name (`was = "..."`).
     pub was: Option<Ident>,
-    /// Where its value is in the JSON of the object; `None` if it is not there, or the place is unknown.
+    /// The place of its value in the JSON of the object; `None` if it is not there, or the place is unknown.
     pub path: Option<Path>,
     /// A function makes its value from the JSON at the path (`with = function`).
     pub computed: bool,
@@ -189,7 +189,7 @@ pub struct Many {
     pub was: Option<Ident>,
     /// A list or a map.
     pub form: Form,
-    /// Where the list or map is in the JSON of the object; `None` if it is not there, or the place is unknown.
+    /// The place of the list or map in the JSON of the object; `None` if it is not there, or the place is unknown.
     pub path: Option<Path>,
     /// A function makes it from the JSON at the path (`with = function`).
     pub computed: bool,
@@ -218,7 +218,7 @@ impl Many {
         Many { name, was, form, path, computed, place, columns: [LABEL_COLUMNS[0], key, value] }
     }
 
-    /// The same with the unit in which its values count quantities.
+    /// Sets the unit in which its values count quantities.
     #[must_use]
     pub const fn in_unit(mut self, unit: Option<Unit>) -> Self {
         self.columns[2].unit = unit;
@@ -608,14 +608,14 @@ impl Table {
         Table { kind, name, was: None, columns, many: &[], keys, companions: true, history: None }
     }
 
-    /// The same tables with columns of many values.
+    /// Adds columns of many values.
     #[must_use]
     pub const fn with_many(mut self, many: &'static [Many]) -> Self {
         self.many = many;
         self
     }
 
-    /// The same without companions for labels and annotations.
+    /// Removes the companions for labels and annotations.
     #[must_use]
     pub const fn without_companions(mut self) -> Self {
         self.companions = false;
@@ -664,7 +664,7 @@ impl Table {
         is
     }
 
-    /// The same tables with a former name, without checks.
+    /// Sets a former name, without checks.
     pub const fn was_unchecked(mut self, was: &str) -> Self {
         self.was = Some(Ident::tolerant(was, ""));
         self

@@ -119,7 +119,7 @@ pub struct ViewSource {
     pub kind: Kind,
     /// The expression for each column of the view, by the column's name.
     pub values: &'static [(&'static str, Expression)],
-    /// Which rows the view has; without it all of them.
+    /// The condition for a row to appear in the view; `None` shows all rows.
     pub filter: Option<Condition>,
 }
 

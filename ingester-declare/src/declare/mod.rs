@@ -60,7 +60,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 
-/// Why a file is not a file of kinds: every mistake in it.
+/// Every mistake in a file that is not a valid file of kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclareError {
     /// The file's name.

@@ -72,7 +72,7 @@ pub struct Mistake {
     pub fault: Fault,
 }
 
-/// Why files are not saved queries: every mistake of every file.
+/// Every mistake of every file that is not a valid saved query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedError {
     /// The mistakes, file by file.
@@ -137,7 +137,7 @@ impl SavedQueries {
         })
     }
 
-    /// All of them, in the order of their names.
+    /// Returns all queries, in the order of their names.
     pub fn iter(&self) -> std::slice::Iter<'_, SavedQuery> {
         self.queries.iter()
     }
@@ -147,7 +147,7 @@ impl SavedQueries {
         self.queries.is_empty()
     }
 
-    /// All of them as a Kubernetes list.
+    /// Returns all queries as a Kubernetes list.
     pub fn to_json(&self) -> Json {
         let items: Vec<Json> = self.iter().map(SavedQuery::to_json).collect();
         json!({ "apiVersion": API_VERSION, "kind": "QueryList", "metadata": {}, "items": items })
@@ -184,7 +184,7 @@ impl SavedQuery {
         &self.parameters
     }
 
-    /// It as a Kubernetes object, whose `spec` is its file with the kind's `apiVersion`.
+    /// Returns the query as a Kubernetes object, whose `spec` is its file with the kind's `apiVersion`.
     pub fn to_json(&self) -> Json {
         let mut spec = of_tree(&self.definition);
         spec.as_object_mut().map(|spec| spec.remove("name"));

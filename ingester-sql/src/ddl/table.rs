@@ -36,7 +36,7 @@ pub struct ColumnDef {
     pub ty: SqlType,
     /// Nullable in SQL.
     pub nullable: bool,
-    /// Which of its values stay. No database records it.
+    /// Which of its stored values stay, whatever the object has. No database records this.
     #[serde(default, skip_serializing_if = "Stays::is_none")]
     pub stays: Stays,
 }

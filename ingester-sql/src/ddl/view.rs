@@ -36,7 +36,7 @@ pub struct SourceDef {
     pub table: Ident,
     /// The expressions that fill the view's columns, in the order of the columns.
     pub values: Vec<ExpressionDef>,
-    /// Which rows the view has; without it all of them.
+    /// The condition for a row to appear in the view; `None` shows all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<ConditionDef>,
 }

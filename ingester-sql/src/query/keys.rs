@@ -41,8 +41,8 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// This many rows are few: they are found and sorted for each page. If there are more, the key that has the order is taken: it
-    /// soon fills a page.
+    /// Fewer rows than this are found and sorted for each page. If there are more, the key that has the order soon fills a page, so it is
+    /// taken.
     pub const FEW: u64 = 4000;
 
     /// The best route to count all rows, whose order does not matter.

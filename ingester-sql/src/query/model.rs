@@ -2,7 +2,7 @@
 
 use super::{AsOf, Filter, Order};
 
-/// Which rows of a kind are asked for, and in which order.
+/// A query: which rows of a kind to return, and in which order.
 ///
 /// [`Query::default`] asks for everything that exists: what is in the cluster, and what was evicted from it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,10 +39,10 @@ pub struct States {
 }
 
 impl States {
-    /// All of them.
+    /// All three states.
     pub const ALL: States = States { live: true, evicted: true, deleted: true };
 
-    /// None of them.
+    /// No state.
     pub const NONE: States = States { live: false, evicted: false, deleted: false };
 
     /// Objects in the cluster.

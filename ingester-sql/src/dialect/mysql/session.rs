@@ -59,7 +59,7 @@ pub const NODE: &str = "SHOW STATUS LIKE 'wsrep_gcomm_uuid'";
 /// statement, which has no mark, unless the server keeps no such list.
 pub const MARKED_STATEMENTS: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM performance_schema.processlist WHERE INFO LIKE '/* ingester %' OR ID = CONNECTION_ID()";
 
-/// The same of the older list, which every server has.
+/// As [`MARKED_STATEMENTS`], from the older list, which every server has.
 pub const MARKED_STATEMENTS_BEFORE: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* ingester %'";
 
 /// Begins a transaction.

@@ -17,7 +17,7 @@ LIMIT 1"#
 pub struct ChangeBefore<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// The other number.
+    /// The number of the other entry.
     pub before: i64,
 }
 

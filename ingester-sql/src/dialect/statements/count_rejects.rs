@@ -16,7 +16,7 @@ LIMIT {{ limit|number }}"#
 pub struct CountRejects {
     /// The most kinds and namespaces.
     pub limit: usize,
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 

@@ -21,7 +21,7 @@ LIMIT {{ limit|number }}{% endif %}"#
 pub struct CountRows<'a> {
     /// The query.
     pub query: &'a Checked,
-    /// How its rows are reached.
+    /// The route to its rows.
     pub route: Route,
     /// The kind's group.
     pub group: &'a OfGroup,
@@ -29,7 +29,7 @@ pub struct CountRows<'a> {
     pub by: Option<&'a Column>,
     /// The most values.
     pub limit: usize,
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 

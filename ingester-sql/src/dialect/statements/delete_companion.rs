@@ -14,7 +14,7 @@ WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(self.ro
 pub struct DeleteCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Which companion.
+    /// The companion whose rows are deleted.
     pub companion: Companion,
     /// uid and key of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str)],

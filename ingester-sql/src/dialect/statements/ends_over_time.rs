@@ -26,7 +26,7 @@ pub struct EndsOverTime<'a> {
     pub moments: &'a [Micros],
     /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 
@@ -48,9 +48,9 @@ pub struct Ends {
     pub rows: u64,
     /// The rows belong to the kind's group.
     pub is_ours: bool,
-    /// The place of the step in which they were evicted: the number of steps for a later time, one more if they never were.
+    /// The step in which they were evicted, as an index: the number of steps for a later time, one more if they never were.
     pub evicted: usize,
-    /// The same of their deletion.
+    /// The step in which they were deleted, in the same way.
     pub deleted: usize,
 }
 

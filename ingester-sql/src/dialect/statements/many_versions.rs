@@ -17,7 +17,7 @@ LIMIT {{ limit|number }}"#
 pub struct ManyVersions<'a> {
     /// The table of the kind's history.
     pub former: &'a Table,
-    /// This number is not too many.
+    /// Only objects with more former versions than this.
     pub most: u32,
     /// The most objects.
     pub limit: usize,

@@ -28,13 +28,13 @@ pub struct OldVersions<'a> {
     pub former: &'a Table,
     /// The kind's group. Rows of another one are not this kind's.
     pub group: &'a OfGroup,
-    /// Which.
+    /// The former versions to purge.
     pub of: Old<'a>,
     /// The most versions.
     pub limit: usize,
 }
 
-/// Which former versions are old.
+/// Selects old former versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Old<'a> {
     /// Those that ended before a time.

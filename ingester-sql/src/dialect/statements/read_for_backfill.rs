@@ -27,11 +27,11 @@ pub struct ReadForBackfill<'a> {
     pub table: &'a Table,
     /// The places of the columns.
     pub places: &'a [usize],
-    /// Which rows.
+    /// The rows to read.
     pub rows: RowsToBackfill<'a>,
 }
 
-/// Which rows are read for a backfill.
+/// The rows to read for a backfill.
 #[derive(Clone, Copy, Debug)]
 pub enum RowsToBackfill<'a> {
     /// A page.

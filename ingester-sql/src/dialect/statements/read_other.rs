@@ -27,7 +27,7 @@ pub struct ReadOther<'a> {
     pub table: Ident,
     /// The columns to read. The table has all of them.
     pub columns: &'a [Column],
-    /// Which rows.
+    /// The rows to read.
     pub rows: RowsToBackfill<'a>,
 }
 

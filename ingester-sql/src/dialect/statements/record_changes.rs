@@ -74,7 +74,7 @@ pub enum What {
 }
 
 impl What {
-    /// All of them.
+    /// Every kind of change.
     pub const ALL: [What; 8] = [
         What::Inserted,
         What::Updated,

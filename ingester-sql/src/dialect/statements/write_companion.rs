@@ -15,7 +15,7 @@ use ingester_core::schema::{Companion, Table};
 pub struct WriteCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Which companion.
+    /// The companion to write.
     pub companion: Companion,
     /// uid, key and value of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str, &'a str)],

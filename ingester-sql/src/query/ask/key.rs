@@ -161,7 +161,7 @@ static KEYS: LazyLock<Vec<AskKey>> = LazyLock::new(|| {
 });
 
 impl Spelling {
-    /// All of them.
+    /// All spellings.
     pub const ALL: [Spelling; 4] = [Command, Url, PseudoLabel, Saved];
 
     /// How it writes a name.
@@ -178,10 +178,10 @@ impl Spelling {
 }
 
 impl AskKey {
-    /// How many there are.
+    /// The number of keys.
     pub const COUNT: usize = 12;
 
-    /// All of them, in the order of the table.
+    /// All keys, in the order of the table.
     pub fn all() -> &'static [AskKey] {
         &KEYS
     }

@@ -36,7 +36,7 @@ pub struct Ask {
     at: Option<AsOf>,
 }
 
-/// Why a question cannot be asked: the wrong key, as its spelling [shows](AskKey::shown) it, and what is wrong with its value.
+/// A question that cannot be asked: the wrong key, as its spelling [shows](AskKey::shown) it, and the mistake in its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}", key.trim_matches('`'))]
 pub struct KeyError {
@@ -55,14 +55,14 @@ impl KeyError {
 pub struct StateName {
     /// The name: `live`.
     pub name: &'static str,
-    /// Which objects are in it.
+    /// The objects in it, for the user.
     pub about: &'static str,
     /// The states that it stands for.
     pub states: States,
 }
 
 impl StateName {
-    /// All of them.
+    /// All names of states.
     pub const ALL: [StateName; 4] = [
         StateName { name: "live", about: "In the cluster", states: States::LIVE },
         StateName { name: "evicted", about: "Moved from etcd to SQL", states: States::EVICTED },
