@@ -1,4 +1,4 @@
-//! Rows that begin no earlier than the last of their former versions ended.
+//! Moves the beginning of inserted rows behind the end of their last former versions.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

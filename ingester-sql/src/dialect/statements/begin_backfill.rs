@@ -1,4 +1,4 @@
-//! The begin of a column's backfill.
+//! Begins the backfill of a column.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! The columns of all tables.
+//! Reads the columns of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

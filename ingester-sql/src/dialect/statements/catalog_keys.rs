@@ -1,4 +1,4 @@
-//! The secondary keys of all tables.
+//! Reads the secondary keys of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

@@ -1,4 +1,4 @@
-//! The views.
+//! Reads the views.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

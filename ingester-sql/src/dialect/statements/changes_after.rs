@@ -1,4 +1,4 @@
-//! Entries of the log, in the order of their numbers.
+//! Reads entries of the log, in the order of their numbers.
 
 use crate::dialect::statements::What;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! How many rows a query about a moment asks for.
+//! Counts the rows of a query about a moment.
 
 use super::CountRows;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! How many rejects there are.
+//! Counts rejects.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

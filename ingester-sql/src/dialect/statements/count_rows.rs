@@ -1,4 +1,4 @@
-//! How many rows a query asks for.
+//! Counts the rows of a query.
 
 use crate::dialect::conditions::{Reached, condition_params, route_params};
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! Rows of companion tables, deleted.
+//! Deletes rows of companion tables.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows, counted by the steps of time in which their objects left.
+//! Counts rows by the steps of time in which their objects left.
 
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Marks of rules, deleted.
+//! Deletes marks of rules.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rejects that a person has handled.
+//! Deletes rejects that a person has handled.
 
 use crate::dialect::{Dialect, OfGroup, Param, Sql, Statement, filters};
 use askama::Template;

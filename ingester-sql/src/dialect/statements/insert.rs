@@ -1,4 +1,4 @@
-//! New rows of the main table.
+//! Inserts rows into the main table.
 
 use crate::dialect::{Columns, Dialect, Param, Query, RowsOf, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows as they are, kept as former versions.
+//! Copies rows into the history as former versions.
 
 use crate::dialect::statements::What;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};

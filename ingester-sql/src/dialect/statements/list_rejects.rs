@@ -1,4 +1,4 @@
-//! Rejects for people.
+//! Lists rejects for people.
 
 use super::forget_rejects::RejectsOf;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

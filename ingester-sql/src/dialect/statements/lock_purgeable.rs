@@ -1,4 +1,4 @@
-//! The state of rows before they are purged.
+//! Reads and locks the state of rows before they are purged.
 
 use super::versions::version;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

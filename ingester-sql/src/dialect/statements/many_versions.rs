@@ -1,4 +1,4 @@
-//! Objects with many former versions.
+//! Finds objects with many former versions.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

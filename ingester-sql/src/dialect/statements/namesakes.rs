@@ -1,4 +1,4 @@
-//! Rows whose names other live rows have.
+//! Finds rows whose names other live rows have.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

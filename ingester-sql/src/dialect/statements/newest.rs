@@ -1,4 +1,4 @@
-//! The highest `res_version`.
+//! Reads the highest `res_version`.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Numbers of entries of the log.
+//! Numbers entries of the log.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;

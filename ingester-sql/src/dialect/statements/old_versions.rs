@@ -1,4 +1,4 @@
-//! Former versions that are due to be purged.
+//! Finds former versions that are due to be purged.
 
 use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};

@@ -1,10 +1,10 @@
-//! Rows of older definitions, a page.
+//! Reads a page of rows of older definitions.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads the uids of rows that older definitions of their kind wrote, a page in their order, without locks.
+/// Reads a page of the uids of rows that older definitions of their kind wrote, in their order, without locks.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Rows of the main table that are the expected ones, overwritten.
+//! Overwrites rows of the main table that are the expected ones.
 
 use super::insert::columns;
 use crate::dialect::{Columns, Dialect, Param, Query, RowsOf, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! Rows, deleted for good.
+//! Deletes rows for good.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,9 +1,9 @@
-//! The progress of all backfills.
+//! Reads the progress of all backfills.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;
 
-/// Reads the progress of every column that was ever to be backfilled.
+/// Reads the progress of every column whose backfill was ever begun.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Rows of companion tables.
+//! Reads rows of companion tables.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows for a backfill, locked.
+//! Reads and locks rows for a backfill.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

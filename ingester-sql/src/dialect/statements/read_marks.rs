@@ -1,4 +1,4 @@
-//! Marks of rules.
+//! Reads marks of rules.
 
 use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! The state of a migration in the ledger.
+//! Reads the state of a migration in the ledger.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows of a database that is moved from, which may have fewer columns than ours.
+//! Reads rows of a database that is moved from, which may have fewer columns than ours.
 
 use super::RowsToBackfill;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! How far the log of a table is.
+//! Reads how far the log of a table is.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Entries of the log of changes.
+//! Adds entries to the log of changes.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! A migration that continues where another program has stopped.
+//! Records a migration that continues where another program has stopped.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

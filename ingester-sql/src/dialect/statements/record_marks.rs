@@ -1,4 +1,4 @@
-//! Marks of rules, recorded.
+//! Records marks of rules.
 
 use super::read_marks::Mark;
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};

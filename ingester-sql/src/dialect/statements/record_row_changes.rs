@@ -1,4 +1,4 @@
-//! Entries of the log of changes, for stored rows.
+//! Adds entries for stored rows to the log of changes.
 
 use crate::dialect::statements::What;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};

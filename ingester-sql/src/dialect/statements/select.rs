@@ -1,4 +1,4 @@
-//! A page of the rows that a query asks for.
+//! Reads a page of the rows that a query asks for.
 
 use crate::dialect::conditions::{Reached, Within, condition_params, places, range_params, route_params};
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Range, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! Tombstones of rows that are not of a later version.
+//! Marks rows as deleted if they are not of a later version.
 
 use super::record_changes::{Recorded, What};
 use super::tombstone::{Gone, TYPES, params};

@@ -1,4 +1,4 @@
-//! Versions of stored objects.
+//! Reads the versions of stored objects.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,11 +1,11 @@
-//! Backfilled columns of existing rows.
+//! Writes backfilled columns of existing rows.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
 use ingester_core::schema::{SqlType, Table, base};
 
-/// Writes some columns of existing rows, which the transaction has locked.
+/// Writes some columns of existing rows. The transaction has locked them.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

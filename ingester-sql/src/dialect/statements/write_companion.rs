@@ -1,10 +1,10 @@
-//! Rows of a companion table, written.
+//! Writes rows of a companion table.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{Companion, Table};
 
-/// Writes rows of a companion table. Unless they are new, they replace those with the same keys.
+/// Writes rows of a companion table. Unless they are `new`, they replace rows with the same keys.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
