@@ -68,7 +68,7 @@ async fn paged(client: &Client, path: &str, encoding: &str) -> Result<usize> {
     }
 }
 
-/// Reads a stream up to the bookmark behind its last object. Looks at nothing but the last line of what has arrived.
+/// Reads a stream up to the bookmark after its last object. Looks only at the last line that has arrived.
 async fn streamed(client: &Client, path: &str, accept: &str) -> Result<usize> {
     let request = http::Request::get(format!(
         "{path}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=3600"

@@ -161,7 +161,7 @@ fn limit(scale: &Scale) -> &'static str {
 enum Load {
     /// Everything at once.
     Backlog,
-    /// By chance, so many in a second.
+    /// By chance, this many in a second.
     Steady,
 }
 

@@ -43,7 +43,7 @@ impl Units {
     }
 }
 
-/// The nanoseconds of a duration, below zero behind a `-`; `None` for a text that is not a duration, and for one that is longer than
+/// The nanoseconds of a duration, below zero after a `-`; `None` for a text that is not a duration, and for one that is longer than
 /// any clock runs. Fractions of a nanosecond are cut off.
 pub const fn nanoseconds(text: &str, units: Units) -> Option<i128> {
     let (negative, mut rest) = match text.as_bytes() {
@@ -79,7 +79,7 @@ const fn run(bytes: &[u8], of_number: bool) -> usize {
 
 /// A number of digits and at most one point, times `unit`.
 const fn times(number: &[u8], unit: i128) -> Option<i128> {
-    /// More digits behind the point are less than a nanosecond.
+    /// More digits after the point are less than a nanosecond.
     const DIGITS: usize = 18;
     let (mut whole, mut i) = (0_i128, 0);
     while i < number.len() && number[i] != b'.' {

@@ -5,7 +5,7 @@
 /// A mistake in a name: its position in bytes from the beginning, and the reason.
 pub type LabelFault = (usize, String);
 
-/// Bytes of a label's value, and of its key behind the prefix.
+/// Bytes of a label's value, and of its key after the prefix.
 const NAME_LENGTH: usize = 63;
 /// Bytes of a key's prefix.
 const PREFIX_LENGTH: usize = 253;

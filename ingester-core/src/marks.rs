@@ -13,7 +13,7 @@ pub struct Marks {
     former: &'static [&'static str],
 }
 
-/// The name of a finalizer or an annotation behind the prefix.
+/// The name of a finalizer or an annotation, after the prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Our finalizer: the object does not leave etcd before SQL has it.

@@ -119,7 +119,7 @@ impl Cuts {
     }
 }
 
-/// The path behind its first step, if that leads to the member with this key, or without one to an element of a list.
+/// The path after its first step, if that leads to the member with this key, or without one to an element of a list.
 fn behind<'p>(path: &'p str, key: Option<&str>) -> Option<&'p str> {
     match (prune_step(path)?, key) {
         ((PruneStep::Each, rest), _) => Some(rest),
@@ -128,7 +128,7 @@ fn behind<'p>(path: &'p str, key: Option<&str>) -> Option<&'p str> {
     }
 }
 
-/// The place behind the comma that follows, or the same place.
+/// The place after the comma that follows, or the same place.
 fn behind_comma(text: &str, end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();

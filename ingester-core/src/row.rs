@@ -34,8 +34,8 @@ pub struct Row {
     pub labels: StringMap,
     /// The rows of the annotations table; none if the kind has no such table.
     pub annotations: StringMap,
-    /// The rows of each table of many values, as in [`Table::many`]: keys and values of a map; the values of a list, which are keys here,
-    /// with nothing behind them.
+    /// The rows of each table of many values, as in [`Table::many`]: keys and values of a map; the values of a list,
+    /// which are keys here, with empty values.
     pub many: Box<[StringMap]>,
     /// The parts of the object that `proto` cannot hold.
     pub lost: Lost,

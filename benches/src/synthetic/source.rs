@@ -157,7 +157,7 @@ enum Slot {
 const SLOTS: [(Slot, &str); 3] =
     [(Slot::Name, "(its name)"), (Slot::Uid, "(its uid)"), (Slot::Version, "(its version)")];
 
-/// A text with slots: each behind a piece, and the piece behind all of them.
+/// A text with slots: each comes after a piece, and a last piece comes after all of them.
 struct Template {
     slots: Vec<(Box<str>, Slot)>,
     end: Box<str>,

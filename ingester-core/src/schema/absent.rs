@@ -15,7 +15,7 @@ pub enum Absent {
 }
 
 impl Absent {
-    /// How structs and files write it.
+    /// Its word in structs and files.
     pub const fn word(self) -> &'static str {
         match self {
             Absent::Unsaid | Absent::Type => "type",
@@ -48,7 +48,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// How structs and files write it.
+    /// Its word in structs and files.
     pub const fn word(self) -> &'static str {
         match self {
             Unit::Whole => "whole",
@@ -64,7 +64,7 @@ impl Unit {
         if super::text::same(word, Unit::Milli.word()) { Some(Unit::Milli) } else { None }
     }
 
-    /// How many of it are one.
+    /// How many of this unit make one.
     pub const fn of_one(self) -> i128 {
         match self {
             Unit::Whole => 1,

@@ -124,7 +124,7 @@ pub const fn check_evict_namespaces<'a>(namespaced: bool) -> Option<Fault<'a>> {
     if namespaced { None } else { Some(Fault::EvictNoNamespaces) }
 }
 
-/// Up to the next comma that is not escaped, and what is behind it.
+/// The text up to the next comma that is not escaped, and the text after it.
 const fn split_term(text: &str) -> (&str, &str) {
     let bytes = text.as_bytes();
     let mut end = 0;

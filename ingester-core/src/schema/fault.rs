@@ -105,7 +105,7 @@ pub enum Fault<'a> {
     WasBase(&'a str),
     /// Two columns exchange their names.
     WasExchanged,
-    /// A key names a column that there is not.
+    /// A key names a column that does not exist.
     KeyColumnUnknown(&'a str),
     /// A key names a column of many values.
     KeyColumnMany(&'a str),
@@ -459,7 +459,7 @@ impl Fault<'_> {
 }
 
 impl Text {
-    /// Adds a name in its quotes, behind what it is the name of.
+    /// Adds the word for what it names, and the name in its quotes.
     const fn quoted(self, what: &str, name: &str) -> Self {
         let text = if what.is_empty() { self } else { self.str(what).str(" ") };
         text.str("`").str(name).str("`")

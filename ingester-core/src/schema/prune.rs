@@ -22,7 +22,7 @@ pub(crate) enum PruneStep<'p> {
     Each,
 }
 
-/// The first step of a path, and the path behind it; `None` where no step begins.
+/// The first step of a path, and the path after it; `None` where no step begins.
 pub(crate) const fn prune_step(path: &str) -> Option<(PruneStep<'_>, &str)> {
     let bytes = path.as_bytes();
     let mut end;

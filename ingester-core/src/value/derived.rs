@@ -142,7 +142,7 @@ pub struct Within<T>(Option<T>);
 
 /// One of these, so that one step can follow another.
 pub trait Reached: Sized {
-    /// The same behind an `Option`.
+    /// The same inside an `Option`.
     type Inside;
 
     /// Puts it there.

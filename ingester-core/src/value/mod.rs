@@ -255,7 +255,7 @@ impl Values {
     }
 }
 
-/// A value as the text that every database gives back for it; `None` for NULL, and for what no column of many values has.
+/// A value as the text that every database gives back for it; `None` for NULL, and for a value that no column of many values can have.
 pub fn stored_text(value: &Value) -> Option<Box<str>> {
     match value {
         Value::Text(text) => Some(text.trim_end_matches(' ').into()),

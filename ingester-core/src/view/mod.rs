@@ -139,7 +139,7 @@ pub enum Expression {
     /// The value as text, integer or time. A time is written as in every column: `2026-03-09 20:36:46.500000`. Text becomes an
     /// integer by the digits that it begins with, and a time if it is written as in SQL or in JSON; SQLite keeps milliseconds of it.
     Cast(&'static Expression, ViewType),
-    /// The value behind the first condition that holds, else the last one.
+    /// The value of the first condition that holds, otherwise the last one.
     Case(&'static [(Condition, Expression)], &'static Expression),
     /// Texts, concatenated; NULL if one of them is.
     Concat(&'static [Expression]),

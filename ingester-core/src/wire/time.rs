@@ -20,7 +20,7 @@ pub struct Moment {
 const LAST_SECOND: i64 = 253_402_300_799;
 
 impl Moment {
-    /// The moment so many seconds after 1970, and so many nanoseconds, which may have another sign. `None` outside of the years
+    /// The moment this many seconds after 1970, plus nanoseconds, which may have another sign. `None` outside of the years
     /// -9999 to 9999.
     pub fn new(seconds: i64, nanoseconds: i32) -> Option<Self> {
         let nanos = i64::from(nanoseconds);
@@ -56,7 +56,7 @@ impl From<jiff::Timestamp> for Moment {
     }
 }
 
-/// RFC 3339 in UTC; the precision is the number of digits behind the second; without it, as many digits as needed.
+/// RFC 3339 in UTC; the precision is the number of digits after the second; without it, as many digits as needed.
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Ok(time) = jiff::Timestamp::new(self.second, self.nanosecond) {

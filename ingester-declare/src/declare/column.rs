@@ -11,7 +11,7 @@ use ingester_core::schema::{self, Absent, Fingerprint, Form, SqlType, Stays, Uni
 use ingester_core::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
-/// The names of column types, for what may be meant.
+/// The names of column types, for suggestions.
 const TYPES: [&str; 9] =
     ["VARCHAR(255)", "TEXT", "MEDIUMTEXT", "BOOLEAN", "INT", "BIGINT", "BIGINT UNSIGNED", "DOUBLE", "DATETIME(6)"];
 

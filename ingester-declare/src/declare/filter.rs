@@ -134,7 +134,7 @@ impl ObjectSchema<'_> {
         reasons.all(|reason| reason.is_some()).then_some(first)
     }
 
-    /// The same for steps such as `[type=Ready]`: no element has such a value.
+    /// As above, for steps such as `[type=Ready]`: no element has such a value.
     fn refutes_matches(self, steps: &[Step]) -> Option<String> {
         let of_step = |(place, step): (usize, &Step)| {
             let Step::Match(names, literal, None) = step else { return None };

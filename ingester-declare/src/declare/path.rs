@@ -453,7 +453,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The number behind a comma in brackets.
+    /// The number after a comma in brackets.
     fn spare(&mut self) -> Result<u64, String> {
         let end = self.rest.find(']').unwrap_or(self.rest.len());
         let (number, rest) = self.rest.split_at(end);

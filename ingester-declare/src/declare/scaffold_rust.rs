@@ -179,7 +179,7 @@ impl Fields {
         }
     }
 
-    /// The expression that takes what the steps lead to out of a value with these fields: an `Option`, behind `?` for elements of lists.
+    /// The expression that takes what the steps lead to out of a value with these fields: an `Option`, after `?` for elements of lists.
     /// `None` if no struct has it.
     fn expression(&mut self, steps: &[Step], ty: &str) -> Option<String> {
         let names: Vec<&str> = steps.iter().map_while(name_of).collect();

@@ -121,7 +121,7 @@ impl Declaration<'_> {
         faults
     }
 
-    /// The message of a fault; for an unknown name, with the one that may be meant.
+    /// The message of a fault; for an unknown name, with a suggestion.
     fn sentence(&self, fault: &Fault<'_>) -> String {
         if let Fault::KeyColumnUnknown(name) = fault
             && let Some(meant) = nearest(name, &self.known())

@@ -24,7 +24,7 @@ impl Held {
         self.too_large = false;
     }
 
-    /// Goes on further behind in the file.
+    /// Goes on at a later position in the file.
     pub(super) fn resume(&mut self, at: Position) {
         self.resumed = Some((self.bytes.len(), at));
     }
@@ -108,7 +108,7 @@ impl Held {
         }
     }
 
-    /// Where a byte stands in the file.
+    /// The position of a byte in the file.
     fn place(&self, offset: usize) -> Position {
         let (from, mut at) = match self.resumed {
             Some((from, at)) if from <= offset => (from, at),

@@ -137,7 +137,7 @@ fn function(column: &ColumnDeclaration) -> Ident {
     rust_name(&name, column.name_span)
 }
 
-/// A name of a function: raw for a keyword, with an underscore behind it if it cannot be raw either, or if every type may already
+/// A name of a function: raw for a keyword, with an underscore after it if it cannot be raw either, or if every type may already
 /// have a function of that name.
 fn rust_name(name: &str, span: proc_macro2::Span) -> Ident {
     let letters = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' });

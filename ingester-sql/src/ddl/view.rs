@@ -59,7 +59,7 @@ pub enum ExpressionDef {
     Coalesce(Vec<ExpressionDef>),
     /// The value as another type.
     Cast(Box<ExpressionDef>, ViewType),
-    /// The value behind the first condition that holds, else the last one.
+    /// The value of the first condition that holds, otherwise the last one.
     Case(Vec<(ConditionDef, ExpressionDef)>, Box<ExpressionDef>),
     /// Texts, concatenated.
     Concat(Vec<ExpressionDef>),

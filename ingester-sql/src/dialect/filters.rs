@@ -341,7 +341,7 @@ pub(super) fn select_within<N: Borrow<u64>>(milliseconds: N, values: &dyn Values
     Ok(Safe(rules(values)?.select_within(*milliseconds.borrow())))
 }
 
-/// The place of the first of so many moments that a time is not after: their number for a later time, one more for NULL. The moments are its
+/// The index of the first moment that a time is not after: the number of moments for a later time, one more for NULL. The moments are its
 /// parameters, ascending.
 #[askama::filter_fn]
 pub(super) fn step_of(column: &'static str, _: &dyn Values, moments: usize) -> Result<Safe<String>> {

@@ -21,7 +21,7 @@ pub(super) trait Rules: Sync {
     fn number(&self, text: String) -> String;
     /// The condition that the column is one of a list of texts.
     fn is_one_of(&self, column: &str, count: usize) -> String;
-    /// Rows of parameters, as an INSERT has them behind its columns.
+    /// Rows of parameters, as an INSERT has them after its columns.
     fn rows(&self, rows: &RowsOf, count: usize) -> String;
     /// Rows of parameters that an UPDATE takes its values from, with these names, as [`Rules::inserted`] calls them; `None` if an UPDATE cannot, or
     /// if that costs more than a read before it.

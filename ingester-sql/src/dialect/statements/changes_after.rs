@@ -6,7 +6,7 @@ use askama::Template;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::{Micros, Value};
 
-/// Reads the numbered entries of a table's log behind a number, in their order.
+/// Reads the entries of a table's log with higher numbers than this one, in their order.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

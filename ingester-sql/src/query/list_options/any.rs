@@ -34,7 +34,7 @@ pub(super) fn read(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
     }
 }
 
-/// The name behind the last `/` of a type's address.
+/// The name after the last `/` of a type's address.
 fn type_name(address: &str) -> &str {
     address.rsplit_once('/').map_or(address, |(_, name)| name)
 }

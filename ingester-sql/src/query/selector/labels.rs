@@ -25,7 +25,7 @@ pub fn parse_label_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     parse(text, None)
 }
 
-/// A requirement that is not a condition on labels: a parameter, behind its prefix, with its values.
+/// A requirement that is not a condition on labels: a parameter, without its prefix, and its values.
 pub type SelectorParameter = (String, Vec<String>);
 
 /// Parses a label selector in which keys with this prefix (`example.com/`) name parameters: `key=value`, `key in (a,b)`, and a bare `key`,
@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
         parser
     }
 
-    /// Reads the token behind the next one.
+    /// Reads the token after the next one.
     fn advance(&mut self) {
         let rest = self.text[self.end..].trim_start_matches([' ', '\t', '\r', '\n']);
         self.at = self.text.len() - rest.len();
@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The value behind an operator.
+    /// The value after an operator.
     fn value(&mut self) -> Result<Value, SelectorError> {
         self.advance();
         match self.next {
@@ -183,7 +183,7 @@ impl<'t> Parser<'t> {
         Ok(&self.text[begin..end])
     }
 
-    /// The number behind an operator. A sign is refused because no label's value begins with one.
+    /// The number after an operator. A sign is refused because no label's value begins with one.
     fn number(&mut self) -> Result<Value, SelectorError> {
         self.advance();
         let number = match self.next {
@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
         Ok(Value::Int(number))
     }
 
-    /// The values in parentheses behind an operator, each one once.
+    /// The values in parentheses after an operator, each one once.
     fn values(&mut self) -> Result<Vec<Value>, SelectorError> {
         self.advance();
         if self.next != Token::Symbol("(") {
