@@ -68,7 +68,7 @@ async fn paged(client: &Client, path: &str, encoding: &str) -> Result<usize> {
     }
 }
 
-/// Reads a stream up to the bookmark behind its last object. Looks at nothing but the last line of what has arrived.
+/// Reads a stream up to the bookmark after its last object. Looks only at the last line that has arrived.
 async fn streamed(client: &Client, path: &str, accept: &str) -> Result<usize> {
     let request = http::Request::get(format!(
         "{path}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=3600"
@@ -90,7 +90,7 @@ async fn streamed(client: &Client, path: &str, accept: &str) -> Result<usize> {
     }
 }
 
-/// Whether the last line is complete and the bookmark behind the last object.
+/// Returns true if the last line is complete and the bookmark comes after the last object.
 pub(crate) fn is_end(tail: &[u8]) -> bool {
     let Some(lines) = tail.strip_suffix(b"\n") else { return false };
     let last = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -23,8 +23,8 @@ const STATEMENT: usize = 4_000_000;
 /// The objects resemble the cluster's, but are other ones.
 const SEED: u64 = 5;
 
-/// In which order rows are inserted. Each goes to its place by its uid, which is random: so it matters more than anything else where the
-/// table is larger than the database's memory.
+/// The order in which rows are inserted. The place of a row depends on its uid, which is random, so the order matters more than anything
+/// else if the table is larger than the database's memory.
 #[derive(Clone, Copy)]
 pub(crate) enum Order {
     /// In the order of a list: by name.

@@ -1,6 +1,6 @@
-//! The queries of KubeDL's console over the view `job_info` of `examples/kubedl/kinds.yaml`, beside the same queries over one table with the
-//! same rows: as KubeDL makes it, with no key but its number, and with suitable keys. And over a view of one kind, and as a union of each
-//! kind's newest rows, which is the query to use where the view is slow.
+//! The queries of KubeDL's console over the view `job_info` of `examples/kubedl/kinds.yaml`, compared with the same queries over one table
+//! with the same rows: once as KubeDL makes it, with its number as the only key, and once with suitable keys. Also over a view of one kind,
+//! and as a union of each kind's newest rows, which is the query to use where the view is slow.
 
 use crate::objects::Dice;
 use crate::rounds::{Candidate, measure};
@@ -78,7 +78,7 @@ fn declared() -> Result<(Vec<Kind>, &'static [View])> {
     let list = view.find("  kinds: ").context("its kinds")?;
     let line = view[list..].find('\n').context("a line")?;
     let view = format!("{}  kinds: [TFJob]{}", &view[..list], &view[list + line..]);
-    // The anchors are those of the first one.
+    // The first view defines the anchors.
     let mut parts = view.split('&');
     let first = parts.next().unwrap_or_default().to_owned();
     let view = parts.fold(first, |view, part| {
@@ -176,7 +176,7 @@ const KEYED: &str =
 struct Question {
     name: &'static str,
     sql: String,
-    /// Whether it asks for a page, which a union of each kind's page answers, too.
+    /// The query asks for a page. A union of each kind's page answers it, too.
     page: bool,
 }
 
@@ -254,7 +254,7 @@ async fn on(name: &str, server: &SqlServer, arguments: &KubeDl) -> Result<()> {
     Ok(())
 }
 
-/// What the view selects from each table: the server's definition, cut apart.
+/// Returns the SELECT of the view for each table: the server's definition, cut apart.
 async fn parts(connection: &mut MySqlConnection) -> Result<Vec<String>> {
     let sql = "SELECT view_definition FROM information_schema.views WHERE table_schema = DATABASE() AND table_name = 'job_info'";
     let text = rows(connection, sql).await?.into_iter().flatten().flatten().next().context("the view's definition")?;

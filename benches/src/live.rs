@@ -139,7 +139,7 @@ impl Live {
 
 /// One measurement: the servers and the arguments.
 struct Bench<'a> {
-    /// The kinds, of which the first is [`kind`].
+    /// The kinds. The first is [`kind`].
     kinds: Vec<Kind>,
     arguments: &'a Live,
     /// Objects of each kind.
@@ -215,7 +215,7 @@ struct Rounds {
     fills_prepared: Vec<Duration>,
     /// CPU time of the ingester, the database, the API server and etcd in the first fills.
     fill_cpu: [Vec<Duration>; 4],
-    /// What a restart has to read.
+    /// How long it takes to read everything that a restart has to read.
     known: Vec<Duration>,
     restarts: Vec<Duration>,
     restarts_prepared: Vec<Duration>,

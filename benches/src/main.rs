@@ -1,4 +1,4 @@
-//! Benchmarks, each beside its baseline in the same run.
+//! Benchmarks, each compared with its baseline in the same run.
 //!
 //!     cargo run --release -p ingester-bench -- pure
 //!     cargo run --release -p ingester-bench -- store

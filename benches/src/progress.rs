@@ -49,7 +49,7 @@ async fn reached(ingester: &Ingester, metric: &str, goal: usize, pause: Duration
     }
 }
 
-/// How long after this time the ingester began to list, by its log: before, it has started, and migrated the database.
+/// Reads from the ingester's log how long after this time it began to list. Before that, it has started and migrated the database.
 pub(crate) fn prepared(ingester: &Ingester, start: Micros) -> Result<Duration> {
     let log = ingester.logs()?;
     let line = log.lines().rev().find(|line| line.contains("Ingester controller registered"));
@@ -110,13 +110,13 @@ pub(crate) fn cpu(process: Option<u32>) -> Result<Duration> {
     let id = process.context("a process does not run")?;
     let ticks = |id: &str, fields: usize| -> Result<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).context("reading a process's times")?;
-        // From the 12th field after the program's name on: hundredths of a second in user and kernel mode, and those of children that
-        // have ended.
+        // From the 12th field after the program's name on: hundredths of a second in user and kernel mode, for the process and for its
+        // children that have ended.
         let (_, rest) = stat.rsplit_once(") ").context("a process's times")?;
         Ok(rest.split(' ').skip(11).take(fields).map(str::parse::<u64>).sum::<Result<u64, _>>()?)
     };
     let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-    // A child that ends meanwhile is counted by its parent the next time.
+    // If a child ends meanwhile, its parent counts it the next time.
     let running: u64 = children.split_whitespace().filter_map(|child| ticks(child, 2).ok()).sum();
     Ok(Duration::from_millis((ticks(&id.to_string(), 4)? + running) * 10))
 }

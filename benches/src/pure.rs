@@ -65,7 +65,7 @@ pub(crate) fn count() -> Result<()> {
     Ok(())
 }
 
-/// What the paths need in addition to a set's texts.
+/// Everything that the paths need in addition to a set's texts.
 struct Ready {
     kind: &'static Kind,
     descriptors: &'static Descriptors,
@@ -183,7 +183,7 @@ fn both_forms(kind: &Kind) -> Result<[Kind; 2]> {
     Ok([compiled, *declared.kinds.first().context("a kind")?])
 }
 
-/// What a declared kind takes beside the compiled one.
+/// Compares a declared kind with the compiled one.
 fn forms(set: &Set, kind: &Kind, rounds: usize) -> Result<()> {
     let [compiled, declared] = both_forms(kind)?;
     let texts = &set.texts;

@@ -1,7 +1,7 @@
-//! Questions about many rows: our query beside the same SQL by hand, as a program has it: on a connection from a pool of the same
-//! driver, with the same parameters. And beside the shortest SQL for it, without a time limit and without the group of the kind. All
-//! read the uid, the object and the columns of the order of the first 50 rows, so that all could ask for the next page. And the
-//! memory in which all objects are read.
+//! Questions about many rows: our query, compared with the same SQL by hand, as a program would run it: on a connection from a pool of the
+//! same driver, with the same parameters. Also compared with the shortest SQL, without a time limit and without the group of the kind. All
+//! read the uid, the object and the columns of the order of the first 50 rows, so that all could ask for the next page. Also the memory
+//! that reading all objects takes.
 
 use crate::databases::{self, Which};
 use crate::reference::Engine;
@@ -43,7 +43,8 @@ pub(crate) fn run(arguments: &Questions) -> Result<()> {
     })
 }
 
-/// A question; the parameters of its SQL, behind those of the group; and the columns, the condition and the order of the shortest SQL.
+/// A question: the parameters of its SQL, which follow the group's parameters; and the columns, the condition and the order of the shortest
+/// SQL.
 struct Question {
     name: &'static str,
     query: Query,

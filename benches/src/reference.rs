@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A database and its dialect.
 pub(crate) trait Engine: sqlx::Database {
-    /// Whether only one connection writes at a time.
+    /// Only one connection writes at a time.
     const ONE_WRITER: bool;
     /// The statement that a new connection begins with.
     const SESSION: Option<&'static str>;
@@ -20,7 +20,7 @@ pub(crate) trait Engine: sqlx::Database {
     const BEGIN: &'static str;
     /// The statement that empties a table, up to its name.
     const EMPTY: &'static str;
-    /// The statement that counts a table anew, up to its name.
+    /// The statement that counts a table's rows again, up to the table's name.
     const ANALYZE: &'static str;
     /// The query for the bytes that the table with a name has on disk, with its keys; `None` where the server does not report them.
     const SIZE: Option<&'static str>;
@@ -33,7 +33,7 @@ pub(crate) trait Engine: sqlx::Database {
     fn on_conflict(key: &[String]) -> String;
     /// The assignment of the value that could not be inserted.
     fn assigned(column: &str) -> String;
-    /// What an INSERT has behind its columns. The parameters are those of [`Engine::add_rows`], here and in the conditions.
+    /// The end of an INSERT, after its columns. Here and in the conditions, the parameters come from [`Engine::add_rows`].
     fn rows(columns: usize, rows: usize) -> String {
         format!("VALUES {}", lists(columns, rows))
     }
@@ -318,7 +318,7 @@ impl<D: Engine> Reference<D> {
         Ok(Reference { table, connections })
     }
 
-    /// Writes the slices, each by its own worker. Returns the number of deadlocks.
+    /// Writes each slice with a separate worker. Returns the number of deadlocks.
     pub(crate) async fn write(&self, slices: &[Rows], phase: Phase) -> Result<u64> {
         let mut tasks = tokio::task::JoinSet::new();
         for (slice, connection) in slices.iter().zip(&self.connections) {

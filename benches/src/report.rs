@@ -5,14 +5,14 @@ use anyhow::Result;
 use ingester_tests::Ingester;
 use std::time::Duration;
 
-/// Figures beside their baselines, and the memory of the ingester.
+/// Figures with their baselines, and the memory of the ingester.
 #[derive(Default)]
 pub(crate) struct Report {
     rows: Vec<[String; 4]>,
     memory: Vec<Memory>,
 }
 
-/// What was measured at one moment of each round, in MB.
+/// The memory at one moment of each round, in MB.
 struct Memory {
     when: String,
     resident: Vec<f64>,

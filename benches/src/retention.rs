@@ -1,7 +1,7 @@
-//! How long writers wait while rows of objects that were deleted long ago are purged, beside the same writers without it.
+//! How long writers wait while rows of objects that were deleted long ago are purged, compared with the same writers without a purge.
 //!
-//! Two writers, as a kind has them: one writes single objects, as they change, the other one batches. They write to rows that are between
-//! those that are purged.
+//! Two writers, as a kind has them: one writes single objects, as they change, the other one batches. They write to rows that lie between
+//! the purged ones.
 
 use crate::databases::{self, Which};
 use crate::objects::{self, Dice, updated};

@@ -1,8 +1,8 @@
 //! A model of an installation: members, units and a database with measured service times, in virtual time.
 //!
-//! Changes come by chance, evenly over the units. A unit has workers. Each takes what waits, up to a batch, needs time on a core of its
-//! member, then on a core of the database, and waits for the round trips of a transaction. What the constants are worth is checked
-//! against `members`, which measures; docs/scaling.md has both.
+//! Changes come by chance, evenly over the units. A unit has workers. A worker takes all waiting changes, up to a batch, needs time on a
+//! core of its member, then on a core of the database, and waits for the round trips of a transaction. The constants are checked against
+//! `members`, which measures; docs/scaling.md has both.
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -72,11 +72,11 @@ pub(crate) struct Scale {
 const OBJECT: f64 = 65.0;
 /// The database's CPU time for a row and its companions: `live`, first fill.
 const ROW: f64 = 280.0;
-/// What a transaction costs beside its rows: `store`, one object beside many.
+/// The cost of a transaction in addition to its rows: `store`, one object compared with many.
 const TRANSACTION: f64 = 400.0;
-/// The member's CPU time for an object of another one's shard, which it drops: `members`, a million in three shards beside one.
+/// The member's CPU time for an object of another one's shard, which it drops: `members`, a million in three shards compared with one.
 const DROPPED: f64 = 7.0;
-/// The time for an object of a restart with nothing changed: metadata beside the rows' versions (`synthetic`, a million).
+/// The time for an object of a restart with nothing changed: metadata and the rows' versions (`synthetic`, a million).
 const RESTART: f64 = 9.1;
 /// Round trips of a transaction of a batch: versions, rows, companions, commit.
 const ROUND_TRIPS: f64 = 6.0;
@@ -84,9 +84,9 @@ const ROUND_TRIPS: f64 = 6.0;
 const BATCH: usize = 256;
 /// A member's memory without objects, in MB: code, connections, what was read and is not written.
 const MEMORY: f64 = 50.0;
-/// What it remembers of an object, in bytes.
+/// The memory for an object that it remembers, in bytes.
 const REMEMBERED: f64 = 45.0;
-/// What a row takes on the database's disk beside its JSON and protobuf, with keys and companions, in kilobytes.
+/// The size of a row on the database's disk in addition to its JSON and protobuf, with keys and companions, in kilobytes.
 const ON_DISK: f64 = 2.0;
 /// How long the list of a Lease's change may take, in seconds.
 const RETRY: f64 = 2.0;
@@ -156,12 +156,12 @@ fn limit(scale: &Scale) -> &'static str {
     if database < members { "database's cores" } else { "members' cores" }
 }
 
-/// What comes.
+/// The arrival of changes.
 #[derive(Clone, Copy, PartialEq)]
 enum Load {
     /// Everything at once.
     Backlog,
-    /// By chance, so many in a second.
+    /// By chance, this many in a second.
     Steady,
 }
 
@@ -331,7 +331,7 @@ impl<'s> Installation<'s> {
                 self.handle(event);
             }
         }
-        // What the cores were busy while changes came, or until everything was written.
+        // The time over which the cores' load counts: while changes came, or until everything was written.
         let lasted = if self.load == Load::Steady { self.scale.seconds.max(self.now) } else { self.now };
         let members: f64 = self.members.iter().flatten().map(|(cores, _)| cores.busy).sum();
         let cores = f64::from(self.scale.cores) * self.members.iter().flatten().count() as f64;
@@ -364,7 +364,7 @@ impl<'s> Installation<'s> {
                 if let Some((_, connections)) = &mut self.members[member] {
                     *connections -= 1;
                 }
-                // What a dead member had sent is still committed; if it was not, the next one writes it.
+                // Changes that a dead member had sent are still committed; if not, the next one writes them.
                 self.outcome.rows += changes.len() as u64;
                 self.outcome.lags.extend(changes.iter().map(|came| self.now - came));
                 if self.units[unit].member == Some(member) {
@@ -421,7 +421,7 @@ impl<'s> Installation<'s> {
             let changes: Vec<f64> = state.waiting.drain(..count).collect();
             state.busy += 1;
             *connections += 1;
-            // While a member gets its own change, it drops those of the other shards.
+            // For each change of its own, a member drops the changes of the other shards.
             let dropped = if self.scale.server_shards { 0.0 } else { f64::from(self.scale.shards) - 1.0 };
             let cpu = (self.scale.object_cpu + dropped * DROPPED) * changes.len() as f64 / 1e6;
             let done = cores.done(self.now, cpu);

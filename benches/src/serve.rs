@@ -1,5 +1,5 @@
-//! `ingester serve` under load: requests a second and the 99th percentile of their times, beside the same SQL by hand and beside a real API
-//! server, in one run. And the memory with many idle connections.
+//! `ingester serve` under load: requests a second and the 99th percentile of their times, compared with the same SQL by hand and with a
+//! real API server, in one run. Also the memory with many idle connections.
 //!
 //! The server is this same program in a separate process.
 
@@ -83,7 +83,7 @@ struct Question {
     name: &'static str,
     path: &'static str,
     sql: &'static str,
-    /// Whether all pages are read, one after the other. By hand, `?` stands for the name that the last page ended with.
+    /// Read all pages, one after the other. By hand, `?` stands for the name that the last page ended with.
     paged: bool,
     /// The same for the store, without HTTP: the namespace, a label, and the limit.
     namespace: Option<&'static str>,
@@ -377,7 +377,7 @@ pub(crate) async fn start_with(url: &str, configuration: &str) -> Result<(Runnin
     Ok((process, port))
 }
 
-/// The server's memory before and with idle connections, each of which has had one answer.
+/// Returns the server's memory before and with idle connections, each of which has had one answer.
 async fn idle(process: &Running, port: u16, connections: usize) -> Result<()> {
     let resident = || -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", process.0.id()))?;

@@ -1,5 +1,5 @@
-//! Writes to a database: our batches, without the log of changes and with a history, beside the reference system's statements and beside a loop
-//! without semantics.
+//! Writes to a database: our batches, without the log of changes and with a history, compared with the reference system's statements and
+//! with a loop without semantics.
 //!
 //! All candidates write the same sort of rows, made beforehand, into their own tables in one server. They take turns
 //! in each round, and each begins with empty tables, so that none waits for what another left in the server's memory.
@@ -46,7 +46,7 @@ pub(crate) struct Databases {
     without_reference: bool,
 }
 
-/// What happens to every object, in this order.
+/// The operations on every object, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Insert,
@@ -225,8 +225,8 @@ fn with_history(kind: &Kind) -> (Kind, &'static Table) {
     (Kind::new(definition, *kind.functions()), former)
 }
 
-/// Prints how many bytes on disk a former version has, beside a row of the main table: text, protobuf, columns and keys. Each object has
-/// three former versions by now.
+/// Prints how many bytes on disk a former version has, and how many a row of the main table: text, protobuf, columns and keys. Each object
+/// has three former versions by now.
 async fn print_size<D: Engine>(
     connection: &mut D::Connection,
     table: &Table,
@@ -326,7 +326,7 @@ async fn write(
     Ok(written)
 }
 
-/// How long one object takes on an idle server, with the log of changes and without it, beside one insert of its main row alone.
+/// How long one object takes on an idle server, with the log of changes and without it, compared with one insert of its main row alone.
 async fn one<D: Engine>(
     name: &str,
     kind: &Kind,

@@ -1,5 +1,5 @@
-//! Watches of `ingester serve`: how late an event is behind the commit of its change, beside the same watches of a real API server; the CPU time
-//! and memory of the server; and its memory with many watches of which nothing changes.
+//! Watches of `ingester serve`: how late an event is behind the commit of its change, compared with the same watches of a real API server;
+//! the CPU time and memory of the server; and its memory with many watches without changes.
 //!
 //! All watchers are in this process, with one connection each. An event's lag begins when the writer has its answer, so it can be below zero:
 //! then it counts as nothing.
@@ -55,7 +55,7 @@ enum Writer {
     Cluster(Client),
 }
 
-/// When each change was answered, by its number.
+/// The time of the answer to each change, indexed by the change's number.
 type Answered = Arc<Vec<OnceLock<Instant>>>;
 
 pub(crate) fn run(arguments: &Watch) -> Result<()> {
@@ -228,7 +228,7 @@ fn resident(id: Option<u32>) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").trim().parse::<u64>()? >> 10)
 }
 
-/// The server's memory before and with watches of which nothing changes.
+/// Returns the server's memory before and with watches without changes.
 async fn idle(process: &Running, port: u16, watches: usize) -> Result<()> {
     let before = resident(Some(process.id()))?;
     let mut open = Vec::with_capacity(watches);

@@ -85,7 +85,7 @@ pub struct SkuConfig {
 }
 
 wire_enum! {
-    /// What a cluster promises about its own future.
+    /// A cluster's promise of how long it stays.
     pub enum SlaType {
         /// Not set.
         Invalid = 0 => "SLA_TYPE_INVALID",

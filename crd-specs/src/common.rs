@@ -1,6 +1,6 @@
 //! Messages that several kinds share: references, users, commits, conditions, notifications and parameters.
 //!
-//! What one kind alone uses lives in that kind's file.
+//! Types that only one kind uses are in that kind's file.
 
 use ingester_core::wire::{Int64, Opaque};
 use ingester_core::{ColumnValue, wire_enum};
@@ -51,7 +51,7 @@ pub struct CommitInfo {
 }
 
 wire_enum! {
-    /// Whether a condition holds.
+    /// The status of a condition: it holds, it does not, or this is unknown.
     pub enum ConditionStatus {
         /// It could not be judged, or was not looked at yet.
         UnknownStatus = 0 => "CONDITION_STATUS_UNKNOWN",

@@ -87,7 +87,7 @@ pub struct DeletionSpec {
     pub deleted: bool,
 }
 
-/// What kind of place a model is deployed to.
+/// The kind of place to which a model is deployed.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetDefinition {
@@ -306,7 +306,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// What a shadow comparison measures.
+    /// The quantity that a shadow comparison measures.
     pub enum ShadowMetricType {
         /// Not set.
         Invalid = 0 => "SHADOW_METRIC_TYPE_INVALID",

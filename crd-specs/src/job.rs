@@ -1,4 +1,4 @@
-//! What the job kinds share: where a job may run, where it was put, and how it is ended.
+//! Types that the job kinds share: where a job may run, where it was put, and how it is ended.
 
 use ingester_core::wire::{Opaque, Time};
 use ingester_core::wire_enum;
@@ -31,7 +31,7 @@ pub struct AssignmentInfo {
     pub cluster: String,
 }
 
-/// What the scheduler may do with a job.
+/// The options of the scheduler for a job.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SchedulingSpec {
@@ -39,7 +39,7 @@ pub struct SchedulingSpec {
     pub preemptible: bool,
 }
 
-/// What the scheduler has done about a job so far.
+/// The scheduler's work on a job so far.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SchedulingInfo {

@@ -125,7 +125,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// What a pipeline is for.
+    /// The purpose of a pipeline.
     pub enum PipelineType {
         /// Not set.
         Invalid = 0 => "PIPELINE_TYPE_INVALID",

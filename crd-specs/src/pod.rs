@@ -1,7 +1,6 @@
 //! A pod as the Michelangelo API describes it: image, command, environment and size.
 //!
-//! These are the API's own messages. They resemble those of Kubernetes but are shorter and nest
-//! differently.
+//! These are the API's own messages. They resemble Kubernetes' messages but are shorter and nest differently.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -95,7 +95,7 @@ pub struct Retention {
     pub retention_in_days: i32,
 }
 
-/// What sort of machine learning a project does; both may be true.
+/// The sort of machine learning that a project does; both may be true.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProjectTypeInfo {
@@ -106,7 +106,7 @@ pub struct ProjectTypeInfo {
 }
 
 wire_enum! {
-    /// Who is told about the retention of a project's objects.
+    /// The recipients of notices about the retention of a project's objects.
     pub enum NotificationControl {
         /// Not set: the platform's usual rule.
         Invalid = 0 => "NOTIFICATION_CONTROL_INVALID",

@@ -126,7 +126,7 @@ pub struct BatchRerun {
 }
 
 wire_enum! {
-    /// What is asked of a running trigger.
+    /// A request to a running trigger.
     pub enum TriggerRunAction {
         /// Nothing; it goes on as it is.
         NoAction = 0 => "TRIGGER_RUN_ACTION_NO_ACTION",

@@ -25,7 +25,7 @@ fn expected() -> BTreeMap<String, String> {
     KINDS.iter().filter_map(|kind| Some((name(kind), yaml::to_string(&kind.crd()?).unwrap()))).collect()
 }
 
-/// Every file below `folder`, by its path relative to it.
+/// Every file below `folder`, with its path relative to it.
 fn files(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {

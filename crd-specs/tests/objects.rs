@@ -64,7 +64,7 @@ pub(crate) fn json(row: &Row) -> &str {
     }
 }
 
-/// Whether a column's value equals `expected`, which is JSON. Times compare as instants.
+/// Returns true if a column's value equals `expected`, which is JSON. Times compare as instants.
 pub(crate) fn same(value: &Value, expected: &serde_json::Value) -> bool {
     use serde_json::Value as Json;
     match (value, expected) {

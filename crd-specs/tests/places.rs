@@ -15,7 +15,7 @@ pub(crate) enum Shape {
     Map,
 }
 
-/// What one value of a field is.
+/// The type of one value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Type {
     Text,

@@ -1,4 +1,4 @@
-//! The tables of the kinds are those of the reference system's generator, plus the documented extras.
+//! The kinds have the tables of the reference system's generator, plus the documented extras.
 
 use crate::golden::{EXPECTED, EXTRA};
 use crd_specs::KINDS;

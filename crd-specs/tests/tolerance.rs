@@ -120,12 +120,12 @@ pub(crate) fn any_json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether the path `found` is `wanted` or lies below it.
+/// Returns true if the path `found` is `wanted` or lies below it.
 fn within(found: &str, wanted: &str) -> bool {
     found.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether a value at `place` can cause `error`: the column of the error is read from it, or from a part of it.
+/// Returns true if a value at `place` can cause `error`: the column of the error is read from it, or from a part of it.
 fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
     let column = match error {
         RowError::TooLong { column, .. }
@@ -280,7 +280,7 @@ fn two_hundred_thousand_levels_are_an_error_in_every_field() {
     for steps in tops.into_iter().chain(metadata).chain(fields).chain(opaque) {
         for (open, close) in forms {
             let text = object(run, &steps, &nested(open, close, 200_000));
-            // What is cut out is not read, unless it has no end.
+            // Text that is cut out is not read, unless it has no end.
             let is_cut_out = path(&steps) == "metadata.managedFields" && !close.is_empty();
             assert_eq!(read(run, &text).is_ok(), is_cut_out, "{}: {open}", path(&steps));
         }

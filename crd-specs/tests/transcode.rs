@@ -1,4 +1,4 @@
-//! What the transcoder guarantees for any input. Also the body of the fuzz target in `tests/fuzz/`.
+//! Guarantees of the transcoder for any input. Also the body of the fuzz target in `tests/fuzz/`.
 
 use crd_specs::{DESCRIPTORS, KINDS};
 

@@ -1,9 +1,9 @@
 //! Durations as people write them: in the configuration, in files of kinds, in attributes of structs, and in times of queries.
 //! May use: nothing.
 //!
-//! The grammar is that of Go's `time.ParseDuration` with three more units. A duration is a sequence of numbers, each with its unit:
-//! `90d`, `1h30m`, `1.5h`, `500ms`. A number may have a fraction. The units are `y` (365 days), `w` (7 days), `d` (24 hours), `h`,
-//! `m`, `s`, `ms`, `us` (or `µs`) and `ns`, in any order. A sign may stand in front of all, and zero may be written as `0`.
+//! The grammar is Go's `time.ParseDuration` with three more units. A duration is a sequence of numbers, each with its unit: `90d`, `1h30m`,
+//! `1.5h`, `500ms`. A number may have a fraction. The units are `y` (365 days), `w` (7 days), `d` (24 hours), `h`, `m`, `s`, `ms`, `us` (or
+//! `µs`) and `ns`, in any order. A sign may stand in front of all, and zero may be written as `0`.
 //!
 //! jiff's format differs: it takes words (`1 hour ago`) and wants the units in descending order.
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How every error message describes a duration.
 pub const EXAMPLES: &str = "a duration such as `10s`, `1h30m` or `90d`";
 
-/// Which units a text may have.
+/// The units that a text may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
     /// Go's units, for fields of objects: other readers of the same field accept only these.
@@ -43,7 +43,7 @@ impl Units {
     }
 }
 
-/// The nanoseconds of a duration, below zero behind a `-`; `None` for a text that is not a duration, and for one that is longer than
+/// The nanoseconds of a duration, below zero after a `-`; `None` for a text that is not a duration, and for one that is longer than
 /// any clock runs. Fractions of a nanosecond are cut off.
 pub const fn nanoseconds(text: &str, units: Units) -> Option<i128> {
     let (negative, mut rest) = match text.as_bytes() {
@@ -79,7 +79,7 @@ const fn run(bytes: &[u8], of_number: bool) -> usize {
 
 /// A number of digits and at most one point, times `unit`.
 const fn times(number: &[u8], unit: i128) -> Option<i128> {
-    /// More digits behind the point are less than a nanosecond.
+    /// More digits after the point are less than a nanosecond.
     const DIGITS: usize = 18;
     let (mut whole, mut i) = (0_i128, 0);
     while i < number.len() && number[i] != b'.' {
@@ -117,7 +117,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// From the duration `least` to the duration `most`, both included.
+    /// Allows durations from `least` to `most`, both included.
     ///
     /// # Panics
     /// If they are not durations in this order; in a constant that is a compile error.
@@ -129,7 +129,7 @@ impl Bounds {
         Bounds { least, most, zero_is_never: false }
     }
 
-    /// From zero, which means never, to the longest of these.
+    /// Also allows zero, which means never, and every duration up to the longest of these.
     pub const fn or_never(self) -> Self {
         Bounds { least: "0s", zero_is_never: true, ..self }
     }

@@ -37,7 +37,7 @@ pub trait Indexed {
     /// The indexed fields.
     const FIELDS: &'static [Field];
 
-    /// Whether the struct can be read from an object without any of its fields (`#[serde(default)]` on the struct). A status without it is
+    /// True if the struct can be read from an object that has none of its fields (`#[serde(default)]` on the struct). Otherwise a status is
     /// absent as a whole until it is written.
     const DEFAULTED: bool = false;
 
@@ -69,7 +69,7 @@ pub struct Kind {
     prune: &'static [&'static str],
     /// The rules of its owner.
     evict: &'static [Evict],
-    /// Whether a filter may leave objects out.
+    /// A filter may leave objects out.
     filtered: bool,
     /// The short names, if another project's CRD says them.
     short_names: &'static [&'static str],
@@ -84,10 +84,10 @@ enum Numbered {
     Recorded(&'static Record),
 }
 
-/// Which of a kind's definitions this one is, as the lock file counts them.
+/// The number of this definition among the kind's definitions, as the lock file counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IngestVersion {
-    /// What rows of this definition have in `ingest_version`, from 1; 0 if no lock file has this definition.
+    /// The value of `ingest_version` in rows of this definition, from 1; 0 if no lock file has this definition.
     pub number: u32,
     /// The definition of rows that have 0, which are older than the column. 0 if it is unknown; then they are older than any
     /// definition.
@@ -103,15 +103,15 @@ pub struct Definition {
     pub version: &'static str,
     /// The kind's name, in CamelCase.
     pub kind: &'static str,
-    /// Whether its objects live in namespaces.
+    /// The objects live in namespaces.
     pub namespaced: bool,
     /// Its tables.
     pub table: &'static Table,
-    /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
+    /// Every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
     pub immutable: bool,
-    /// Whether annotations can take an object out of the cluster (`#[ingest(evictable = ...)]`). `Some(false)`: those that request an
-    /// eviction or a deletion are ignored and reported, and the ingester deletes no object. `None`: not set, which acts as `true`,
-    /// except that `ingester rbac` grants no right to delete objects of a kind that another project defines.
+    /// Annotations can take an object out of the cluster (`#[ingest(evictable = ...)]`). With `Some(false)`, annotations that request an
+    /// eviction or a deletion are ignored and reported, and the ingester deletes no object. `None` means not set and acts as `true`, except
+    /// that `ingester rbac` grants no right to delete objects of a kind that another project defines.
     pub evictable: Option<bool>,
     /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
     pub protobuf: Option<Protobuf>,
@@ -120,7 +120,7 @@ pub struct Definition {
     /// How long after an object's deletion its row is purged, unless the configuration sets it for this kind
     /// (`#[ingest(retention = "...")]`); `None` where the configuration sets it for all kinds.
     pub retention: Option<Duration>,
-    /// What its columns are and where their values come from, with its filter; see [`Kind::fingerprint`].
+    /// A fingerprint of its columns, the sources of their values, and its filter; see [`Kind::fingerprint`].
     pub fingerprint: Fingerprint,
 }
 
@@ -184,7 +184,7 @@ enum Filtering {
     Ignored,
 }
 
-/// What reads the objects of a kind. Only this tells a kind of a struct from a kind of a file.
+/// The code that reads the objects of a kind. This is the only difference between a kind of a struct and a kind of a file.
 #[derive(Clone, Copy)]
 pub enum Decode {
     /// A function that the compiler made of structs.
@@ -245,7 +245,7 @@ pub enum ProtobufError {
     Descriptors {
         /// The message that was looked for.
         message: &'static str,
-        /// What is wrong with them.
+        /// The reason.
         source: DescriptorError,
     },
     /// The descriptors do not contain the message.
@@ -273,7 +273,7 @@ impl Protobuf {
 /// An object's bytes for the `proto` column, where its kind names a message, and what the message has no field for.
 pub type Proto = (Option<Box<[u8]>>, Lost);
 
-/// Why an object has no row.
+/// The reason why an object has no row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -314,7 +314,7 @@ impl Kind {
         Kind::new(definition, functions)
     }
 
-    /// The same with the CRD that kube derives.
+    /// As [`Kind::custom_resource`], with the CRD that kube derives.
     #[doc(hidden)]
     pub const fn strict_custom_resource<Root, Spec, Status>(definition: Definition) -> Self
     where
@@ -381,7 +381,7 @@ impl Kind {
         )
     }
 
-    /// The same kind, which stores nothing of what is at these paths of its objects (`#[ingest(prune = [...])]`). They were checked
+    /// Leaves the values at these paths of its objects out of the store (`#[ingest(prune = [...])]`). The paths were checked
     /// ([`check_prune`](crate::schema::check_prune)).
     #[must_use]
     pub const fn pruning(mut self, paths: &'static [&'static str]) -> Self {
@@ -389,14 +389,14 @@ impl Kind {
         self
     }
 
-    /// The same kind with the short names of a CRD that is not ours, such as `cert` for `certificates`.
+    /// Sets the short names of a CRD that is not ours, such as `cert` for `certificates`.
     #[must_use]
     pub const fn called_short(mut self, names: &'static [&'static str]) -> Self {
         self.short_names = names;
         self
     }
 
-    /// The same kind with the rules of its owner (`#[ingest(evict(...))]`): which of its live objects may leave etcd. They were checked
+    /// Sets the rules of its owner (`#[ingest(evict(...))]`): which of its live objects may leave etcd. The rules were checked
     /// ([`check_evict`](crate::schema::check_evict)).
     #[must_use]
     pub const fn evicting(mut self, rules: &'static [Evict]) -> Self {
@@ -404,28 +404,28 @@ impl Kind {
         self
     }
 
-    /// The same kind, whose filter may leave objects out (`#[ingest(filter = function)]`).
+    /// Says that the kind's filter may leave objects out (`#[ingest(filter = function)]`).
     #[must_use]
     pub const fn filtering(mut self) -> Self {
         self.filtered = true;
         self
     }
 
-    /// The same kind, in a program that knows which of its definitions this one is.
+    /// Sets the number of this definition, in a program that knows it.
     #[must_use]
     pub const fn versioned(mut self, version: IngestVersion) -> Self {
         self.version = Numbered::Known(version);
         self
     }
 
-    /// The same kind, which learns from a database which of its definitions it is: the recorded version applies from then on.
+    /// Lets the kind learn the number of its definition from a database: the recorded version applies from then on.
     #[must_use]
     pub const fn recorded(mut self, record: &'static Record) -> Self {
         self.version = Numbered::Recorded(record);
         self
     }
 
-    /// Where its version is recorded, if it is learnt from a database.
+    /// Returns the record of its version, if it is learnt from a database.
     pub const fn record(&self) -> Option<&'static Record> {
         match self.version {
             Numbered::Known(_) => None,
@@ -440,21 +440,21 @@ impl Kind {
         }
     }
 
-    /// What rows of this definition have in `ingest_version`; 0 if that is not known.
+    /// Returns the value of `ingest_version` in rows of this definition; 0 if that is not known.
     pub fn ingest_version(&self) -> u32 {
         self.version_of().number
     }
 
-    /// Whether a row with this `ingest_version` is of an older definition, so that its columns may have other values than those
-    /// that this definition gives.
+    /// Returns true if a row with this `ingest_version` has an older definition, so its columns may have other values than this definition
+    /// would give.
     pub fn is_older(&self, ingest_version: u32) -> bool {
         let IngestVersion { number, of_unmarked } = self.version_of();
         let of_row = if ingest_version == 0 { of_unmarked } else { ingest_version };
         of_row < number
     }
 
-    /// Whether what concerns a whole row (the filter, or whether there are tables of labels) has changed since the definition that wrote
-    /// it. A kind that does not know its parts treats everything as changed.
+    /// Returns true if a property of the whole row has changed since the definition that wrote it: the filter, or the existence of tables
+    /// of labels. A kind that does not know its parts treats everything as changed.
     pub fn changed_since(&self, ingest_version: u32) -> bool {
         match self.record().and_then(Record::counted) {
             Some(counted) => ingest_version < counted.row,
@@ -462,8 +462,8 @@ impl Kind {
         }
     }
 
-    /// Whether a column, also one of many values, is computed differently since the definition that wrote a row, as
-    /// [`Kind::changed_since`].
+    /// Returns true if a column, including one of many values, is now computed in another way than by the definition that wrote the row. As
+    /// in [`Kind::changed_since`], a kind that does not know its parts treats everything as changed.
     pub fn column_changed_since(&self, column: Ident, ingest_version: u32) -> bool {
         match self.record().and_then(Record::counted) {
             Some(counted) => ingest_version < counted.column(column),
@@ -471,7 +471,8 @@ impl Kind {
         }
     }
 
-    /// The lowest number of a definition that made what concerns a whole row and these columns as this one does.
+    /// Returns the lowest number of a definition that agrees with this one about these columns and about everything that concerns a whole
+    /// row.
     pub fn unchanged_since(&self, columns: impl Iterator<Item = Ident>) -> u32 {
         match self.record().and_then(Record::counted) {
             Some(counted) => columns.map(|column| counted.column(column)).fold(counted.row, u32::max),
@@ -479,7 +480,8 @@ impl Kind {
         }
     }
 
-    /// What its rows are made from, part by part. A kind of a struct does not know its parts: it has one.
+    /// Returns the fingerprints of everything that its rows are made from, part by part. A kind of a struct does not know its parts, so it
+    /// has only one.
     ///
     /// # Errors
     /// [`ProtobufError`] when the kind's message cannot be used.
@@ -499,8 +501,9 @@ impl Kind {
         Ok(recipes)
     }
 
-    /// What its rows are made from: each indexed column with its type, path, function and revision, the filter, the message of `proto` with
-    /// all that it reaches, and whether it has companion tables. A different one is another definition; the lock file counts them.
+    /// Returns the fingerprint of everything that its rows are made from: each indexed column with its type, path, function and revision,
+    /// the filter, the message of `proto` with all messages that it reaches, and the existence of companion tables. Another fingerprint
+    /// means another definition; the lock file counts the definitions.
     ///
     /// # Errors
     /// [`ProtobufError`] when the kind's message cannot be used.
@@ -566,7 +569,7 @@ impl Kind {
         self
     }
 
-    /// The same kind in a program with other names for its finalizer and annotations.
+    /// Sets other names for its finalizer and annotations, as the program has them.
     #[must_use]
     pub const fn marked(mut self, marks: &'static Marks) -> Self {
         self.marks = marks;
@@ -599,7 +602,7 @@ impl Kind {
         if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
     }
 
-    /// Whether its objects live in namespaces.
+    /// The objects live in namespaces.
     pub const fn namespaced(&self) -> bool {
         self.definition.namespaced
     }
@@ -609,12 +612,12 @@ impl Kind {
         self.definition.table
     }
 
-    /// Whether every object leaves etcd once SQL has it.
+    /// Every object leaves etcd once SQL has it.
     pub const fn immutable(&self) -> bool {
         self.definition.immutable
     }
 
-    /// Whether annotations can take an object out of the cluster.
+    /// Annotations can take an object out of the cluster.
     pub const fn evictable(&self) -> bool {
         !matches!(self.definition.evictable, Some(false))
     }
@@ -629,7 +632,7 @@ impl Kind {
         self.evict
     }
 
-    /// Whether a filter may leave objects out, which then have no rows.
+    /// True if a filter may leave objects out, which then have no rows.
     pub const fn filtered(&self) -> bool {
         self.filtered
     }
@@ -669,13 +672,13 @@ impl Kind {
         self.definition.retention
     }
 
-    /// What is kept of the former versions of its objects; `None` for nothing.
+    /// The limits of the history of its objects; `None` if no former versions are kept.
     pub const fn history(&self) -> Option<History> {
         self.definition.table.history
     }
 
-    /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.
-    /// `None` for kinds that another project defines.
+    /// Returns the CRD in the form that the API server takes: without defaults and required lists, so that the server stores exactly the
+    /// JSON that a client sent. `None` for kinds that another project defines.
     pub fn crd(&self) -> Option<CustomResourceDefinition> {
         self.functions.crd.map(|crd| crd())
     }
@@ -765,7 +768,7 @@ impl Kind {
         Some(Box::new(Origin { from: value(Mark::RestoredFrom)?, nonce: value(Mark::RestoreNonce)? }))
     }
 
-    /// The object's bytes for the `proto` column, and what its message has no field for.
+    /// Returns the object's bytes for the `proto` column, and a count of everything for which its message has no field.
     ///
     /// # Errors
     /// [`DecodeError`] when the kind's protobuf message cannot be used or the object's text is not JSON.

@@ -2,10 +2,10 @@
 //!
 //! May use: nothing.
 
-/// Where a name is wrong, in bytes from its beginning, and what is wrong.
+/// A mistake in a name: its position in bytes from the beginning, and the reason.
 pub type LabelFault = (usize, String);
 
-/// Bytes of a label's value, and of its key behind the prefix.
+/// Bytes of a label's value, and of its key after the prefix.
 const NAME_LENGTH: usize = 63;
 /// Bytes of a key's prefix.
 const PREFIX_LENGTH: usize = 253;
@@ -29,7 +29,7 @@ pub fn check_label_key(key: &str) -> Result<(), LabelFault> {
     check_name("the name in a key", name).map_err(|(at, what)| (behind + at, what))
 }
 
-/// Checks an annotation's key: as a label's, but for capital letters in its prefix.
+/// Checks an annotation's key: as a label's key, except that its prefix may have capital letters.
 ///
 /// # Errors
 /// Where it is wrong, and why.
@@ -91,12 +91,12 @@ pub(crate) fn check_namespace(namespace: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether these are letters in lower case, digits and hyphens, with none of these at the ends.
+/// Returns true for letters in lower case, digits and hyphens, without a hyphen at either end.
 fn is_dns_label(label: &[u8]) -> bool {
     !label.contains(&b'.') && is_dns_subdomain(label)
 }
 
-/// Whether these are DNS labels with points between them. A plain loop: it runs for the name of each object.
+/// Returns true for DNS labels with points between them. A plain loop: it runs for the name of each object.
 fn is_dns_subdomain(name: &[u8]) -> bool {
     let mut before = b'.';
     for byte in name {
@@ -111,7 +111,7 @@ fn is_dns_subdomain(name: &[u8]) -> bool {
     !matches!(before, b'.' | b'-') && name.len() <= PREFIX_LENGTH
 }
 
-/// Whether a name is valid. A plain loop: it runs for each label of each object.
+/// Returns true for a valid name. A plain loop: it runs for each label of each object.
 fn is_name(name: &[u8]) -> bool {
     let (Some(first), Some(last)) = (name.first(), name.last()) else { return false };
     if name.len() > NAME_LENGTH || !first.is_ascii_alphanumeric() || !last.is_ascii_alphanumeric() {

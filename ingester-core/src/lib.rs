@@ -1,5 +1,5 @@
-//! What a crate of annotated structs needs: the derives, and what follows from a struct without any input or output. One
-//! struct per Kubernetes kind gives its tables, its rows and its CRD.
+//! Everything that a crate of annotated structs needs: the derives, and the code that follows from a struct without any input or output.
+//! One struct per Kubernetes kind gives its tables, its rows and its CRD.
 //!
 //! Three things to do with it:
 //! - derive [`Ingestable`] for a kind, [`Indexed`] for its status, [`ColumnValue`] for the values of columns;
@@ -64,7 +64,7 @@ pub use kind::{Indexed, Ingestable, Kind};
 pub use registry::{KindNames, Registry, RegistryError, check_registry};
 pub use value::ColumnValue;
 
-/// What the derives' code refers to. Not for other use: it changes without notice.
+/// Items that the code of the derives refers to. Not for other use: they change without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::__base_handles as base_handles;

@@ -13,7 +13,7 @@ pub struct Marks {
     former: &'static [&'static str],
 }
 
-/// The name of a finalizer or an annotation behind the prefix.
+/// The name of a finalizer or an annotation, after the prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Our finalizer: the object does not leave etcd before SQL has it.
@@ -64,7 +64,7 @@ pub struct MarkName {
 }
 
 impl MarkName {
-    /// Whether a text is this name.
+    /// Returns true if the text is this name.
     pub fn is(self, text: &str) -> bool {
         let rest = text.strip_prefix(self.prefix).and_then(|rest| rest.strip_prefix('/'));
         rest == Some(self.mark.name())
@@ -97,7 +97,7 @@ pub mod shown {
     pub const CHANGE: &str = "mirror.michelangelo.api/change";
     /// The paths that differ from the version before, with commas between them.
     pub const CHANGED: &str = "mirror.michelangelo.api/changed";
-    /// All of them.
+    /// All annotations of this kind.
     pub const ALL: [&str; 8] = [STATE, EVICTED_AT, DELETED_AT, PRUNED, VALID_FROM, VALID_TO, CHANGE, CHANGED];
 }
 
@@ -105,7 +105,7 @@ impl Marks {
     /// The names of the reference system, which a program has unless it says otherwise.
     pub const MICHELANGELO: Marks = Marks { prefix: "michelangelo", former: &[] };
 
-    /// Names that begin with `prefix` and a slash. Those of the `former` prefixes are obeyed and removed, and never written.
+    /// Makes names that begin with `prefix` and a slash. Names with one of the `former` prefixes are obeyed and removed, and never written.
     ///
     /// # Errors
     /// Which prefix cannot be one, and why.
@@ -132,13 +132,13 @@ impl Marks {
         MarkName { prefix: self.prefix, mark }
     }
 
-    /// The names of a mark, as they are read: ours, then those of the former prefixes.
+    /// Returns the names under which a mark is read: ours first, then the names with the former prefixes.
     pub fn names(&self, mark: Mark) -> impl Iterator<Item = MarkName> + use<> {
         let former = self.former.iter();
         std::iter::once(self.prefix).chain(former.copied()).map(move |prefix| MarkName { prefix, mark })
     }
 
-    /// Whether a text is a name of a mark, ours or one of a former prefix.
+    /// Returns true if the text is a name of a mark, with our prefix or a former one.
     pub fn is(&self, mark: Mark, text: &str) -> bool {
         self.names(mark).any(|name| name.is(text))
     }
@@ -149,8 +149,8 @@ impl Marks {
     }
 }
 
-/// Whether an annotation may decide about its object's life, by the end of its name: it does if its prefix is one of the program's
-/// [`Marks`].
+/// Returns true if an annotation may decide about its object's life, judged only from the end of its name. It does decide if its prefix is
+/// one of the program's [`Marks`].
 pub fn may_decide(key: &str) -> bool {
     let name = key.rsplit_once('/').map_or("", |(_, name)| name);
     [Mark::Immutable, Mark::Deleting].iter().any(|mark| mark.name() == name)

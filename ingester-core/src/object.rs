@@ -17,7 +17,7 @@ const UID_NAMESPACE: uuid::Uuid = uuid::uuid!("8f0ed1a4-57b5-5d6c-9a3d-6d6a3c1f1
 /// share them.
 pub type StringMap = Arc<[(Box<str>, Box<str>)]>;
 
-/// What the engine needs to know of an object's metadata.
+/// The parts of an object's metadata that the engine needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
     /// `metadata.uid`; where it is absent, UUIDv5 of apiVersion/kind/namespace/name.
@@ -86,7 +86,7 @@ impl Rest {
     }
 }
 
-/// What to do with `metadata.managedFields`.
+/// The treatment of `metadata.managedFields`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManagedFields {
     /// `metadata.managedFields` is cut out of the text: often half of an object, of use to server-side apply only.
@@ -132,7 +132,7 @@ pub struct Identity {
     pub name: Option<Box<str>>,
     /// `metadata.resourceVersion`
     pub resource_version: Option<Box<str>>,
-    /// Whether there is a `metadata.deletionTimestamp`.
+    /// The object has a `metadata.deletionTimestamp`.
     pub terminating: bool,
     /// `metadata.finalizers`, those that are texts.
     pub finalizers: Vec<Box<str>>,
@@ -141,11 +141,11 @@ pub struct Identity {
 }
 
 impl Object {
-    /// Reads the metadata of `text`. What comes after the metadata is read when it is asked for.
+    /// Reads the metadata of `text`. The rest of the text is read only when somebody asks for it.
     ///
     /// # Errors
-    /// When the text up to there is not that of a JSON object, lacks apiVersion, kind or metadata.name, its metadata is of a
-    /// wrong type, or a key comes twice; the error names the path.
+    /// When the text up to there is not part of a JSON object, lacks apiVersion, kind or metadata.name, its metadata is of a wrong type, or
+    /// a key comes twice; the error names the path.
     pub fn parse(text: impl AsRef<str>, managed_fields: ManagedFields) -> Result<Self, ObjectError> {
         let text = text.as_ref();
         let mut found = Root::default();
@@ -364,7 +364,7 @@ impl Metadata {
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 "managedFields" => once(&mut self.managed_fields, &key, reader, |reader| {
-                    // They repeat the nesting of the object some levels further down. What is cut out may have any depth.
+                    // They repeat the nesting of the object some levels further down. Text that is cut out may be nested to any depth.
                     match managed_fields {
                         ManagedFields::Prune => reader.pass().map(drop)?,
                         ManagedFields::Keep => reader.skip()?,
@@ -506,7 +506,7 @@ impl Identity {
     /// Reads what can be read, past anything but unmatched brackets; stops at the first thing that it cannot pass.
     pub fn probe(text: &str) -> Self {
         let mut identity = Identity::default();
-        // What was read before the mistake stays.
+        // Everything that was read before the mistake stays.
         let _ = identity.read(&mut Reader::new(text));
         identity
     }

@@ -1,7 +1,7 @@
-//! What a kind does not store, cut out of an object's text before anything else reads it.
+//! Cuts the values that a kind does not store out of an object's text, before anything else reads it.
 //!
-//! The same is cut out of the object that `kubectl apply` keeps in an annotation. Managed fields go as well: they repeat the keys and the
-//! elements of lists.
+//! The same values are cut out of the copy of the object that `kubectl apply` keeps in an annotation. Managed fields are cut out as well,
+//! because they repeat the keys and the elements of lists.
 //!
 //! May use: json, schema.
 
@@ -12,10 +12,10 @@ use std::ops::Range;
 /// The annotation in which `kubectl apply` keeps the object that it was given.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The text of an object without what is at these paths; `None` if it has nothing there. What stays is byte for byte as it was.
+/// Returns the text of an object without the values at these paths; `None` if it has no such values. All other bytes stay as they were.
 ///
 /// # Errors
-/// If the text is not JSON to its end. Then what is at the paths is unknown.
+/// If the text is not JSON to its end. Then the values at the paths are unknown.
 pub fn cut(text: &str, paths: &[&str]) -> Result<Option<String>, json::Error> {
     let mut reader = Reader::new(text);
     let mut cuts = Cuts::default();
@@ -48,8 +48,8 @@ impl Place {
 struct Cuts(Vec<(Range<usize>, String)>);
 
 impl Cuts {
-    /// Finds what is to be cut out of the value that comes next. `rests` are the paths that lead into it, from there on; `paths` are those
-    /// of the object.
+    /// Finds the parts to cut out of the value that comes next. `paths` are the object's paths; `rests` are the paths that lead into this
+    /// value, from there on.
     fn value(
         &mut self,
         reader: &mut Reader<'_>,
@@ -78,7 +78,7 @@ impl Cuts {
             let key = key.as_deref().unwrap_or_default();
             let begin = reader.offset();
             let goes = match (place, key) {
-                // What is cut out may have any depth.
+                // Text that is cut out may be nested to any depth.
                 (Place::Metadata, "managedFields") => reader.pass().map(|_| true)?,
                 _ if inner.contains(&"") => reader.skip().map(|()| true)?,
                 (Place::Annotations, LAST_APPLIED) if reader.peek()? == TokenKind::String => {
@@ -119,7 +119,7 @@ impl Cuts {
     }
 }
 
-/// The path behind its first step, if that leads to the member with this key, or without one to an element of a list.
+/// The path after its first step, if that leads to the member with this key, or without one to an element of a list.
 fn behind<'p>(path: &'p str, key: Option<&str>) -> Option<&'p str> {
     match (prune_step(path)?, key) {
         ((PruneStep::Each, rest), _) => Some(rest),
@@ -128,7 +128,7 @@ fn behind<'p>(path: &'p str, key: Option<&str>) -> Option<&'p str> {
     }
 }
 
-/// The place behind the comma that follows, or the same place.
+/// The place after the comma that follows, or the same place.
 fn behind_comma(text: &str, end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();

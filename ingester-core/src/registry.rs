@@ -10,7 +10,7 @@ use crate::nearest::nearest;
 use crate::schema::{Companion, Ident, Table, Text, same};
 use crate::view::View;
 
-/// What a program's tables are made for: its kinds, and the views over them. A list of kinds is a registry without views.
+/// The kinds and the views for which a program makes tables. A list of kinds is a registry without views.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Registry<'a> {
     /// The kinds.
@@ -60,7 +60,7 @@ impl KindNames {
         KindNames { kinds: kinds.iter().map(called).collect() }
     }
 
-    /// The same kinds with distinct names; `None` if their names are distinct already. The names are kept to the end of the process.
+    /// Returns the kinds with distinct names; `None` if their names are distinct already. The names are kept to the end of the process.
     pub fn distinct(kinds: &[Kind]) -> Option<Vec<Kind>> {
         let shared = |kind: &Kind| kinds.iter().filter(|other| other.kind() == kind.kind()).count() > 1;
         let unnamed = |kind: &Kind| shared(kind) && kind.name() == kind.kind();
@@ -171,7 +171,7 @@ pub fn check_registry(kinds: &[Kind]) -> Result<(), RegistryError> {
     first_clash(kinds).map_or(Ok(()), |clash| Err(RegistryError(clash.as_str().to_owned())))
 }
 
-/// What is wrong with the first kinds that cannot be in one registry.
+/// Returns a message about the first kinds that cannot be in one registry.
 const fn first_clash(kinds: &[Kind]) -> Option<Text> {
     let mut a = 0;
     while a < kinds.len() {

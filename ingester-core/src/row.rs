@@ -26,7 +26,7 @@ pub struct Row {
     pub delete_time: Option<Micros>,
     /// `evict_time`, set before the object leaves etcd for good.
     pub evict_time: Option<Micros>,
-    /// `evict_confirmed`: whether the object is known to have left etcd. It counts only beside `evict_time`.
+    /// `evict_confirmed`: the object is known to have left etcd. Meaningful only if `evict_time` is set.
     pub evict_confirmed: bool,
     /// Every column of the main table in its order. The store sets `update_time` and the four above.
     pub values: Box<[Value]>,
@@ -34,14 +34,14 @@ pub struct Row {
     pub labels: StringMap,
     /// The rows of the annotations table; none if the kind has no such table.
     pub annotations: StringMap,
-    /// The rows of each table of many values, as in [`Table::many`]: keys and values of a map; the values of a list, which are keys here,
-    /// with nothing behind them.
+    /// The rows of each table of many values, as in [`Table::many`]: keys and values of a map; the values of a list,
+    /// which are keys here, with empty values.
     pub many: Box<[StringMap]>,
     /// The parts of the object that `proto` cannot hold.
     pub lost: Lost,
     /// The restore that created the object, if its annotations name one.
     pub origin: Option<Box<Origin>>,
-    /// What its writer expects to be stored of the object. It saves reading the row first. If it is wrong, the statement fails or
+    /// The row that the writer expects to be stored. This saves reading it first: if the expectation is wrong, the statement fails or
     /// changes no row, and the row is read.
     pub expected: Option<Expected>,
 }
@@ -62,20 +62,20 @@ pub struct Version {
     pub res_version: u64,
     /// `ingest_version`; 0 if its writer did not know it.
     pub ingest_version: u32,
-    /// Whether `delete_time` is set.
+    /// `delete_time` is set.
     pub deleted: bool,
-    /// Whether the object is leaving etcd, or has left it.
+    /// How far the eviction is: the object is leaving etcd, has left it, or neither.
     pub eviction: Eviction,
 }
 
 impl Version {
-    /// Whether `evict_time` is set.
+    /// True if `evict_time` is set.
     pub fn evicted(self) -> bool {
         self.eviction != Eviction::None
     }
 }
 
-/// Where a row stands in the life of its object: what a rule judges it by. If any of it differs, a rule treats the row as another one.
+/// The state of a row in the life of its object, by which a rule judges it. If any of it differs, a rule treats the row as another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Its version.
@@ -101,8 +101,8 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// The eviction that the columns say: whether `evict_time` is set, and `evict_confirmed`. A value of another type, which SQLite
-    /// accepts, protects the row.
+    /// Reads the eviction from the columns: `evicted` says if `evict_time` is set, `confirmed` is the value of `evict_confirmed`. A value
+    /// of another type, which SQLite accepts, protects the row.
     pub fn stored(evicted: bool, confirmed: &Value) -> Self {
         match confirmed {
             _ if !evicted => Eviction::None,
@@ -121,13 +121,13 @@ impl Eviction {
         }
     }
 
-    /// Whether the row is taken for the only copy of its object.
+    /// Returns true if the row has to be treated as the only copy of its object.
     pub fn is_only_copy(self) -> bool {
         matches!(self, Eviction::Confirmed | Eviction::Unrecorded)
     }
 }
 
-/// What a writer expects to be stored of an object, because it has written the row itself or has read the whole table.
+/// A writer's expectation about the stored row of an object: it has written the row itself or has read the whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// No row: it is inserted without being read first.
@@ -154,7 +154,7 @@ pub enum RowError {
         characters: usize,
         /// The column's type.
         ty: String,
-        /// What can be done about it.
+        /// Advice for the user.
         remedy: &'static str,
     },
     /// The column's type does not hold the number or time.
@@ -166,7 +166,7 @@ pub enum RowError {
         value: String,
         /// The column's type.
         ty: String,
-        /// What can be done about it.
+        /// Advice for the user.
         remedy: &'static str,
     },
     /// The text in a column of quantities is not a quantity.
@@ -188,7 +188,7 @@ pub enum RowError {
         characters: usize,
         /// The type of the values or keys.
         ty: String,
-        /// What can be done about it.
+        /// Advice for the user.
         remedy: &'static str,
     },
     /// Kubernetes itself would refuse the name, the namespace, a label or an annotation.
@@ -196,7 +196,7 @@ pub enum RowError {
     Metadata {
         /// Which name, label or annotation, and whether its key or its value.
         what: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }
@@ -284,7 +284,8 @@ impl Row {
         NonZeroU64::new(hash_of(Part::Labels, [labels]) ^ self.hash_of_others()).unwrap_or(NonZeroU64::MIN)
     }
 
-    /// Whether a row with this [`Row::companions_hash`] and these labels, in the order of their keys, has the same annotations and many values.
+    /// Returns true if a row with this [`Row::companions_hash`] and these labels, in the order of their keys, has the same annotations and
+    /// many values.
     pub fn has_others_of<'l>(
         &self,
         hash: NonZeroU64,
@@ -323,12 +324,12 @@ impl Row {
         self
     }
 
-    /// About how many bytes the row takes in a statement's packet, without those of companion tables.
+    /// Estimates the bytes that the row takes in a statement's packet, without companion tables.
     pub fn bytes(&self) -> usize {
         self.values.iter().map(Value::bytes).sum::<usize>() + 3 * 27
     }
 
-    /// About how many bytes the row with those of companion tables takes in memory.
+    /// Estimates the bytes that the row takes in memory, including the rows of companion tables.
     pub fn total_bytes(&self) -> usize {
         let many = self.many.iter().flat_map(|pairs| pairs.iter());
         let companions = self.labels.iter().chain(self.annotations.iter()).chain(many);

@@ -17,8 +17,7 @@ use std::time::Duration;
 /// A text, and where it is written.
 pub type Placed<'t> = (Located<'t>, &'t str);
 
-/// A rule as it is written. What does not fit the grammar is a fault; [`WrittenRule::check`] checks whether it fits a
-/// kind.
+/// A rule as it is written. Anything outside of the grammar is a fault; [`WrittenRule::check`] checks that the rule fits a kind.
 #[derive(Clone, Debug)]
 pub struct WrittenRule<'t> {
     /// The whole rule.
@@ -29,7 +28,7 @@ pub struct WrittenRule<'t> {
     pub fields: Option<Placed<'t>>,
     /// `when.labelSelector`
     pub labels: Option<Placed<'t>>,
-    /// For how long the time of `since` must have passed.
+    /// How long ago the time of `since` must be, at least.
     pub after: Option<Duration>,
     /// The column, or the path, of that time.
     pub since: Option<Placed<'t>>,
@@ -43,12 +42,12 @@ pub struct WrittenRule<'t> {
     pub enforce: Option<Located<'t>>,
 }
 
-/// The keys of a rule; that of the switch comes last, and only a configuration has it.
+/// The keys of a rule. `enforce` comes last, and only a configuration has it.
 pub const KEYS: [&str; 8] =
     ["name", "when", "after", "since", "keepLast", "namespaces", "namespaceSelector", "enforce"];
 
 impl<'t> WrittenRule<'t> {
-    /// Reads a rule; `switch` is whether it may say `enforce`. `None` after a fault.
+    /// Reads a rule. With `switch`, it may say `enforce`. `None` after a fault.
     pub fn read(at: &Located<'t>, switch: bool, faults: &mut Faults) -> Option<Self> {
         let before = faults.len();
         let mut keys = at.keys_of(&KEYS, faults)?;
@@ -61,8 +60,7 @@ impl<'t> WrittenRule<'t> {
         (faults.len() == before).then_some(rule)
     }
 
-    /// Takes what [`KEYS`] name out of the keys of a rule, which may also have others; `bounds` are those of `after`. `None` without a
-    /// name.
+    /// Takes the keys of [`KEYS`] out of the keys of a rule, which may also have others; `bounds` limit `after`. `None` without a name.
     pub fn take(at: &Located<'t>, keys: &mut Keys<'t>, bounds: Bounds, faults: &mut Faults) -> Option<Self> {
         let Some(name) = keys.take("name") else {
             faults.push(at.fault(Fault::EvictNameless.to_string()));
@@ -103,7 +101,7 @@ impl<'t> WrittenRule<'t> {
         })
     }
 
-    /// What must hold of the columns and labels: the terms of both selectors.
+    /// Returns the conditions on columns and labels: the terms of both selectors. All must hold.
     pub fn filters(&self) -> Vec<Filter> {
         let text = |placed: &Option<Placed<'t>>| placed.as_ref().map_or("", |(_, text)| *text);
         filters(text(&self.fields), text(&self.labels)).unwrap_or_default()
@@ -124,7 +122,7 @@ impl<'t> WrittenRule<'t> {
         if let Some((at, _)) = self.namespaces.first().or(self.namespace_selector.as_ref()) {
             faults.extend(check_evict_namespaces(namespaced).map(|fault| at.fault(fault.to_string())));
         }
-        // What is not a column is named once.
+        // A field that is not a column is reported only once.
         let filters = self.filters();
         if let (true, Err(error)) = (faults.len() == before, check(table, &filters)) {
             faults.push(self.at.fault(error.to_string()));

@@ -1,5 +1,6 @@
-//! What people write in files, without opening them: streams of YAML and JSON [`documents`], one reader of what people write by hand
-//! ([`text`]), the kinds that a file [declares](declare) with their [rules](evict), and queries that have a name ([`saved`]).
+//! The texts of files that people write; this crate opens no files: streams of YAML and JSON ([`documents`]), one reader for files that
+//! people write by hand ([`text`]), the kinds that a file [declares](declare) with their [rules](evict), and saved queries with a name
+//! ([`saved`]).
 
 pub mod declare;
 pub mod documents;

@@ -64,7 +64,7 @@ pub(crate) fn rename_field(rule: &str, field: &str) -> Option<String> {
     })
 }
 
-/// The plural of a kind in lower case, by kube's rules for kinds of which it knows only the name.
+/// The plural of a kind in lower case, by the rules that kube uses if it knows only a kind's name.
 pub(crate) fn plural(kind: &str) -> String {
     let word = kind.to_lowercase();
     match word.as_str() {

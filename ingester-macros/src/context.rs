@@ -39,8 +39,8 @@ impl Context {
         result.map_err(|error| self.syn_error(error)).ok()
     }
 
-    /// The code with the errors in front. The code is kept beside them: its own checks run too, and a missing
-    /// implementation would only add errors that the user did not make.
+    /// Returns the code with the errors in front. The code is kept: its own checks run too, and a missing implementation would only add
+    /// errors that the user did not make.
     ///
     /// Each error stands in a separate block. rustc suppresses every "cannot find ... in this scope" of a module in
     /// which a `compile_error!` stands directly, as it could be the macro that failed to define the name; then the user

@@ -15,7 +15,7 @@ const LOCK: &str = "schema.lock.json";
 /// The lock of a folder in which nothing is released yet.
 const EMPTY_LOCK: &str = r#"{"tables": [], "migrations": []}"#;
 
-/// What is in the macro's parentheses: `"folder"` or `"folder", crate = "path"`.
+/// The macro's arguments: `"folder"` or `"folder", crate = "path"`.
 pub(crate) struct Input {
     folder: LitStr,
     /// Where our crate is.

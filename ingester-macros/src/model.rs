@@ -1,4 +1,4 @@
-//! What [`crate::check`] hands to [`crate::expand`]: everything that the code is made from. `expand` reports no errors.
+//! The input of [`crate::expand`], made by [`crate::check`]: everything that the code is made from. `expand` reports no errors.
 //!
 //! May use: attr.
 
@@ -25,7 +25,7 @@ pub(crate) const BASE: [&str; 13] = [
     "json",
 ];
 
-/// What an item becomes.
+/// The form that an item takes in the code.
 pub(crate) enum Model {
     /// `Ingestable`. Without a kind if the attributes do not name one, or kube derives no type for it; that has been
     /// reported.
@@ -44,35 +44,35 @@ pub(crate) enum Model {
 pub(crate) struct Record {
     pub(crate) ident: Ident,
     pub(crate) columns: Vec<ColumnDeclaration>,
-    /// Whether it gets handles of its columns.
+    /// It gets handles of its columns.
     pub(crate) handles: bool,
-    /// Whether serde can read it from nothing.
+    /// Serde can read it from an object that has none of its fields.
     pub(crate) defaulted: bool,
 }
 
-/// One `#[index]`: a column, or those of a composite or nested struct.
+/// One `#[index]`: a column, or the columns of a composite or nested struct.
 pub(crate) struct ColumnDeclaration {
     /// The column's name, or the beginning of its columns' names.
     pub(crate) name: String,
     /// Where a mistake with the name is reported.
     pub(crate) name_span: Span,
-    /// The visibility of its handle: that of the field.
+    /// The visibility of its handle, which is the field's.
     pub(crate) visibility: Visibility,
     /// Where it comes from, in words.
     pub(crate) origin: String,
     pub(crate) ty: Option<LitStr>,
     pub(crate) key: bool,
-    /// Whether it has many values, in a separate table.
+    /// It has many values, in a separate table.
     pub(crate) many: bool,
     /// Which stored values stay: a variant of `ingester_core::schema::Stays`, and where that is written.
     pub(crate) stays: Option<(&'static str, Span)>,
-    /// What is stored if there is no value, unless the kind decides it.
+    /// The stored value if there is no value, unless the kind decides it.
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
     /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` if that is unknown.
     pub(crate) path: Option<String>,
-    /// What its value is made of, in words: whenever these words change, so may the value.
+    /// The sources of its value, in words: whenever these words change, so may the value.
     pub(crate) made_of: String,
 }
 
@@ -86,7 +86,7 @@ pub(crate) enum Source {
     Unknown,
 }
 
-/// What makes a value.
+/// The function that makes a value.
 #[derive(Clone)]
 pub(crate) enum With {
     /// A function of the user.
@@ -116,10 +116,10 @@ pub(crate) struct KindDeclaration {
     pub(crate) table: TableName,
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
-    /// Whether annotations can take objects out of the cluster, if that is set.
+    /// Annotations can take objects out of the cluster, if that is set.
     pub(crate) evictable: Option<bool>,
     pub(crate) finalizer: FinalizerOption,
-    /// Whether it has tables of labels and annotations.
+    /// It has tables of labels and annotations.
     pub(crate) companions: bool,
     /// A duration, which constant evaluation reads.
     pub(crate) retention: Option<LitStr>,
@@ -129,12 +129,12 @@ pub(crate) struct KindDeclaration {
     pub(crate) prune: Vec<LitStr>,
     /// Rules by which objects may leave etcd, which constant evaluation checks.
     pub(crate) evict: Vec<EvictRule>,
-    /// What is stored where an object has no value.
+    /// The stored value when an object has no value.
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,
-    /// The filter's revision, and that of whatever else the attributes do not show.
+    /// The revision of the filter, and of everything else that the attributes do not show.
     pub(crate) revision: u32,
     /// The columns from the metadata.
     pub(crate) metadata: Vec<ColumnDeclaration>,
@@ -150,12 +150,12 @@ impl KindDeclaration {
     }
 }
 
-/// What the struct describes.
+/// The subject of the struct.
 pub(crate) enum Form {
     /// The spec of a custom resource that kube derives.
     Resource {
         status: Option<Path>,
-        /// Whether its CRD is as kube derives it.
+        /// The CRD is as kube derives it.
         strict: bool,
     },
     /// The whole of an object that another project defines.
@@ -168,7 +168,7 @@ pub(crate) struct TableName {
     pub(crate) span: Span,
 }
 
-/// The message of the `proto` column. Without descriptors, those of the crate's root have it.
+/// The message of the `proto` column. Without descriptors, it is in the descriptors of the crate's root.
 pub(crate) struct Message {
     pub(crate) name: LitStr,
     pub(crate) descriptors: Option<ExprPath>,
@@ -184,7 +184,7 @@ pub(crate) struct NamedVariant {
     pub(crate) ident: Ident,
     /// Its name in JSON.
     pub(crate) name: String,
-    /// Whether it carries data, which has been reported.
+    /// The variant carries data, which has been reported.
     pub(crate) data: bool,
 }
 

@@ -91,7 +91,7 @@ fn write(tree: &Tree, depth: Option<usize>, out: &mut String) {
     }
 }
 
-/// A text in quotes. Go escapes characters that have a meaning in HTML and JavaScript; those that a terminal obeys are escaped, too.
+/// A text in quotes. Go escapes characters that have a meaning in HTML and JavaScript; characters that a terminal obeys are escaped, too.
 fn quote(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {

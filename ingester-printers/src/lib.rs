@@ -10,8 +10,8 @@
 //! | [`table`] | rows of cells, for people |
 //! | [`csv`] | rows of cells, for spreadsheets |
 //!
-//! It may use serde and the standard library. It does no I/O, and knows no other crate of this project: neither databases nor
-//! kinds nor the command line. It reads no JSON either: a [`Tree`] is deserialized by whatever reader the caller trusts.
+//! It may use serde and the standard library. It does no I/O, and knows no other crate of this project: neither databases nor kinds nor the
+//! command line. It does not read JSON either: the caller deserializes a [`Tree`] with a reader that it trusts.
 
 pub mod csv;
 pub mod custom_columns;

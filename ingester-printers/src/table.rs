@@ -16,9 +16,9 @@ const NARROWEST: usize = 3;
 pub struct PrintedColumn {
     /// Its header, in upper case.
     pub name: String,
-    /// Whether its `priority` is above 0: only wide tables have it.
+    /// Only wide tables have this column: its `priority` is above 0.
     pub wide: bool,
-    /// Whether its `format` is `name`: if there are several kinds, each cell begins with its kind.
+    /// The column's `format` is `name`: if a table has several kinds, each cell begins with its kind.
     pub is_name: bool,
 }
 
@@ -119,7 +119,7 @@ pub fn labels(labels: &[(&str, &str)]) -> String {
     labels.join(",")
 }
 
-/// Aligns the cells of lines that come in portions. The widths are those of the cells printed so far, and no column becomes narrower.
+/// Aligns the cells of lines that come in portions. A column is as wide as its widest cell printed so far, so no column becomes narrower.
 #[derive(Debug, Default)]
 pub struct TabWriter {
     widths: Vec<usize>,

@@ -18,8 +18,8 @@ pub enum Tree {
     Int(i64),
     /// A larger one that has 64 bits without a sign. In JSON and YAML it keeps its digits, elsewhere it is a float.
     UInt(u64),
-    /// A still larger one, or a lower one, by its digits; elsewhere it is a float. No deserializer of serde has such a number, so none is
-    /// read here.
+    /// A still larger or lower number, as its digits; elsewhere it is a float. No deserializer of serde has such a number, so none is read
+    /// here.
     Whole(String),
     /// Every other number.
     Float(f64),

@@ -52,7 +52,7 @@ enum Place {
     Mapping,
 }
 
-/// Whether an indicator needs a space before it.
+/// The space that an indicator needs before it, if any.
 #[derive(Clone, Copy, PartialEq)]
 enum Space {
     Before,
@@ -117,7 +117,7 @@ impl Emitter {
         self.indention &= indention;
     }
 
-    /// Writes a value. `indent` is that of the collection around it.
+    /// Writes a value. `indent` is the indentation of the collection around it.
     fn node(&mut self, tree: &Tree, indent: Option<usize>, place: Place) {
         let deeper = indent.map_or(0, |indent| indent + STEP);
         match tree {
@@ -405,7 +405,7 @@ fn is_break(character: char) -> bool {
     matches!(character, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether the character is written as it is. Beyond the first plane go-yaml escapes all.
+/// Returns true if the character is written as it is. Beyond the first plane go-yaml escapes all.
 fn is_printable(character: char) -> bool {
     matches!(character, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         && character != '\u{feff}'
@@ -422,7 +422,7 @@ fn float(value: f64) -> String {
     }
 }
 
-/// Whether a text, if written without quotes, would be read as something else.
+/// Returns true if a reader would take the text for something else when it is written without quotes.
 fn is_other(text: &str) -> bool {
     const NAMES: [&str; 38] = [
         "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n", "N", "no", "No", "NO", "false",

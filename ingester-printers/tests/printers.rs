@@ -282,7 +282,7 @@ fn a_template_by_item_prints_what_it_prints_for_the_list() {
 #[test]
 fn a_text_of_several_lines_is_printed_whole_in_custom_columns() {
     const OBJECT: &str = r#"{"n":"a","nl":"two\nlines","tab":"a\tb","ff":"a\fb","vt":"a\u000bb","cr":"a\rb","esc":"\u001b[31mred","f":1,"kind":"M"}"#;
-    // What kubectl 1.32 prints for such an object.
+    // The output of kubectl 1.32 for such an object.
     for (columns, expected) in [
         ("N:.n,X:.nl,Z:.f,L:.kind", "N       X     Z     L\na       two\nlines   1     M\n"),
         ("N:.n,X:.tab,Z:.f,LAST:.kind", "N     X     Z     LAST\na     a     b     1     M\n"),

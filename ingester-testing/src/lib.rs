@@ -68,7 +68,7 @@ pub enum NoRow {
         number: u64,
         /// Where it begins, from 1.
         line: u64,
-        /// What is wrong.
+        /// The reason.
         error: DocumentError,
     },
     /// One object was expected.
@@ -81,7 +81,7 @@ pub enum NoRow {
         number: u64,
         /// Where it begins, from 1.
         line: u64,
-        /// What is wrong.
+        /// The reason.
         error: ObjectError,
     },
     /// It is of another kind.
@@ -97,7 +97,7 @@ pub enum NoRow {
     Decode {
         /// Its apiVersion, kind, namespace and name.
         object: String,
-        /// What is wrong.
+        /// The reason.
         error: DecodeError,
     },
     /// The filter of its kind leaves it out.
@@ -362,7 +362,7 @@ impl<T: ColumnValue> Expected for T {
     }
 }
 
-/// Whether both are equal, regardless of the type of a literal: a number as a column of another type has it, a time as text.
+/// Compares two values, regardless of the type of a literal: a number with a column of another type, a time with its text.
 fn same(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Int(expected), Value::UInt(found)) => u64::try_from(*expected) == Ok(*found),

@@ -91,7 +91,7 @@ fn check(kind: &Kind, path: &Path, samples: &[Json]) -> Result<(), String> {
     }
 }
 
-/// Whether a sample has a value at the path.
+/// Checks that a sample has a value at the path.
 fn some_has(kind: &Kind, path: &Path, samples: &[Json]) -> Result<(), String> {
     let version = kind.api_version();
     let mut here: Vec<&Json> = samples

@@ -6,18 +6,18 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is wanted.
+/// The order.
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Order", status = "OrderStatus", namespaced)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderSpec {
-    /// Right: the rule of this struct is that of the other one.
+    /// Right: this struct has the same rule as the other one.
     #[index(path = "town", column = "town")]
     pub ship_to: Address,
     /// Wrong: the other struct has no rule.
     #[index(path = "zip_code", column = "zip")]
     pub bill_to: Address,
-    /// Right, by its own fields.
+    /// Right, with its own fields.
     #[index]
     pub whole: Address,
     /// Of a map, any key is there.
@@ -97,7 +97,7 @@ const SAMPLES: [&str; 2] = [
     r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "status": {"hostIP": "10.0.0.1"}}"#,
 ];
 
-/// What a test says when it panics.
+/// Returns the message with which a test panics.
 fn panic_of(test: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panicked = std::panic::catch_unwind(test).expect_err("a panic");
     panicked.downcast_ref::<String>().expect("a message").clone()

@@ -13,8 +13,8 @@ use ingester_tests::Ingester;
 use std::time::Instant;
 
 impl Bench<'_> {
-    /// Measures bursts: a bare watch of one, the same updates by hand, a restart behind what the watch has seen, and the time until
-    /// the ingester has written another one.
+    /// Measures bursts: a bare watch of one, the same updates by hand, a restart from before these events, and the time
+    /// until the ingester has written another one.
     pub(super) async fn bursts<D: Engine>(
         &self,
         ingester: &Ingester,

@@ -18,7 +18,7 @@ use sqlx::Connection as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What was measured, once each tick.
+/// The measured times, one for each tick.
 #[derive(Default)]
 struct Times {
     /// From the API server's answer to the row.

@@ -138,8 +138,8 @@ impl<'a> Param<'a> {
     }
 }
 
-/// A value whose bytes are those of another type: the numbers of its type and of arrays of it (`pg_type.oid`). With 0 the server finds
-/// the type.
+/// A value with the bytes of another type, given by two numbers: the type's own, and the number of its array type (`pg_type.oid`). With 0
+/// the server finds the type.
 struct As<const TYPE: u32, const ARRAY: u32, T>(T);
 
 type Untyped<'a> = As<0, 0, &'a str>;

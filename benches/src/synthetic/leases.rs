@@ -20,7 +20,7 @@ pub(super) struct Leases {
 #[derive(Default)]
 struct Stored {
     leases: BTreeMap<String, Value>,
-    /// What each version is: an event's type, and the Lease after it.
+    /// The change of each version: an event's type, and the Lease after it.
     events: Vec<(&'static str, Value)>,
 }
 
@@ -86,7 +86,7 @@ impl Leases {
         status(StatusCode::OK, "")
     }
 
-    /// What happens to those that have this label after this version.
+    /// Streams the changes after this version of Leases that have this label.
     pub(super) fn watch(self: &std::sync::Arc<Self>, label: Option<String>, version: usize, lasting: Duration) -> Body {
         let (leases, end) = (self.clone(), Instant::now() + lasting);
         let changes = self.version.subscribe();

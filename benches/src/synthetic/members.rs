@@ -1,4 +1,4 @@
-//! One ingester beside several that share the work: the first fill of the same objects, and the memory of each.
+//! One ingester compared with several that share the work: the first fill of the same objects, and the memory of each.
 
 use super::Running;
 use super::source::Parameters;
@@ -150,7 +150,7 @@ async fn one(
         .collect::<Result<_>>()?;
     let mut first = None;
     loop {
-        // What was written is cheap to ask for; the rows are counted only when it may be all.
+        // The number of written objects is cheap to ask for; the rows are counted only when all may be there.
         let mut written = 0;
         for member in &started {
             let ended = member.process().exit_status()?;

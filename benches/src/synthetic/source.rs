@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// What a source is like.
+/// The parameters of a source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameters {
     /// Objects.
@@ -33,7 +33,7 @@ pub(super) struct Parameters {
     pub(super) bytes: Option<usize>,
     /// Bytes that it sends in a second for each request, at most.
     pub(super) speed: Option<u64>,
-    /// Whether it sends only the objects of a `shardSelector`, as API servers do that have server-side shards.
+    /// The source sends only the objects of a `shardSelector`, like API servers with server-side shards.
     pub(super) shards: bool,
 }
 
@@ -146,7 +146,7 @@ impl Range {
     }
 }
 
-/// What differs between the objects of a template.
+/// The values in which the objects of a template differ.
 #[derive(Clone, Copy)]
 enum Slot {
     Name,
@@ -157,7 +157,7 @@ enum Slot {
 const SLOTS: [(Slot, &str); 3] =
     [(Slot::Name, "(its name)"), (Slot::Uid, "(its uid)"), (Slot::Version, "(its version)")];
 
-/// A text with slots: each behind a piece, and the piece behind all of them.
+/// A text with slots: each comes after a piece, and a last piece comes after all of them.
 struct Template {
     slots: Vec<(Box<str>, Slot)>,
     end: Box<str>,
@@ -225,7 +225,7 @@ struct Source {
     templates: Vec<[Rendered; 2]>,
     objects: usize,
     speed: Option<u64>,
-    /// Whether it has server-side shards.
+    /// The source has server-side shards.
     shards: bool,
     sent: watch::Sender<usize>,
     leases: Arc<Leases>,
@@ -450,7 +450,7 @@ mod tests {
     use axum::body::to_bytes;
     use std::collections::BTreeSet;
 
-    /// What the source answers to a GET, up to what exists.
+    /// Returns the source's answer to a GET, up to the objects that exist.
     async fn get(source: &Arc<Source>, query: &str, accept: &str) -> Result<String> {
         let uri =
             format!("/apis/michelangelo.api/v2/namespaces/default/pipelineruns?timeoutSeconds=0&{query}").parse()?;
@@ -487,7 +487,7 @@ mod tests {
                 assert_eq!(object["metadata"]["name"], format!("pipelinerun-{place:06}"));
                 assert!(uids.insert(object["metadata"]["uid"].as_str().context("a uid")?.to_owned()), "{line}");
             }
-            // Recorded from that API server, but for the order of members.
+            // Recorded from that API server, except for the order of members.
             let expected = json!({"type": "BOOKMARK", "object": {"kind": kind, "apiVersion": api_version, "metadata": {
                 "resourceVersion": (OBJECTS + 3).to_string(), "annotations": {"k8s.io/initial-events-end": "true"},
             }}});

@@ -4,7 +4,7 @@ use ingester_core::{GeneratedSql, Kind};
 
 pub mod dataset;
 
-/// What is mirrored.
+/// The registry: every kind that is mirrored.
 pub const KINDS: &[Kind] = &[Kind::of::<dataset::Dataset>()];
 
 /// The migrations, which `schema generate` writes and the program carries along.

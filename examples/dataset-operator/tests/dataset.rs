@@ -1,4 +1,4 @@
-//! What the struct produces, and the commands of the pages about this crate.
+//! The output of the struct, and the commands of the pages about this crate.
 
 use dataset_operator::{KINDS, dataset::Dataset};
 use ingester_testing::assert_row;
@@ -45,7 +45,7 @@ fn page() -> Page {
     page
 }
 
-/// What the commands have written is what this crate has.
+/// Checks that the commands have written the files of this crate.
 #[track_caller]
 fn assert_written(page: &Page, files: &[&str]) {
     for file in files {

@@ -4,7 +4,7 @@ use ingester_core::Ingestable;
 use ingester_core::wire::Time;
 use serde::Deserialize;
 
-/// An event. Whether a pod is one of a job is not in it: the view looks for the pod's row.
+/// An event. It does not say if a pod belongs to a job: the view looks for the pod's row.
 #[derive(Ingestable, Deserialize, Debug, Default)]
 #[ingest(group = "", version = "v1", kind = "Event", plural = "events", namespaced)]
 #[ingest(table = "kubedl_event", finalizer = "never", companions = false, retention = "30d", filter = is_wanted)]
@@ -15,7 +15,7 @@ use serde::Deserialize;
 #[index(column = "last_timestamp", with = last_timestamp)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Event {
-    /// What it is about.
+    /// The object that the event is about.
     #[index(column = "obj_kind", path = "kind", type = "VARCHAR(63)")]
     #[index(column = "obj_namespace", path = "namespace", type = "VARCHAR(63)", key = false)]
     #[index(column = "obj_name", path = "name", type = "VARCHAR(256)")]
@@ -24,19 +24,19 @@ pub struct Event {
     /// `Normal` or `Warning`.
     #[index(column = "type", type = "VARCHAR(16)", key = false)]
     pub r#type: Option<String>,
-    /// Why, in a word.
+    /// The reason, in a word.
     #[index(column = "reason", type = "VARCHAR(128)")]
     pub reason: Option<String>,
-    /// The same for people.
+    /// The reason, for people.
     #[index(column = "message", type = "TEXT", key = false)]
     pub message: Option<String>,
-    /// How often, in events of older components.
+    /// How often the event happened, in events of older components.
     pub count: Option<i32>,
-    /// How often, in events of newer ones.
+    /// How often the event happened, in events of newer ones.
     pub series: Series,
-    /// Who says so, in events of older components.
+    /// The component that reports the event, in events of older components.
     pub source: Source,
-    /// Who says so, in events of newer ones.
+    /// The component that reports the event, in events of newer ones.
     pub reporting_component: Option<String>,
     /// When it was first seen, in events of older components.
     pub first_timestamp: Option<Time>,

@@ -97,13 +97,13 @@ pub struct JobMetadata {
 #[derive(Deserialize, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobStatus {
-    /// What has happened, the latest last.
+    /// The job's states so far, the latest last.
     pub conditions: Vec<JobCondition>,
     /// When it ended.
     pub completion_time: Option<Time>,
 }
 
-/// One thing that has happened.
+/// One state of a job.
 #[derive(Deserialize, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobCondition {

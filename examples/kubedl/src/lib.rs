@@ -26,6 +26,6 @@ pub const KINDS: &[Kind] = registry![&[
     Kind::of::<event::Event>(),
 ]];
 
-/// The views: the tables of KubeDL's code, and those of its manual.
+/// The views: the tables of KubeDL's code, and the tables of its manual.
 pub const VIEWS: &[View] =
     view::checked(KINDS, &[views::JOB_INFO, views::REPLICA_INFO, views::EVENT_INFO, views::JOB, views::POD]);

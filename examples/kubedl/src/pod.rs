@@ -28,18 +28,18 @@ const MAIN_CONTAINERS: [(&str, &str); 5] = [
 #[index(column = "message", with = message, type = "TEXT", key = false)]
 #[serde(default)]
 pub struct Pod {
-    /// Whose it is.
+    /// The part of `metadata`: creation, labels and owners.
     #[index(column = "job_id", with = job_id, type = "VARCHAR(64)")]
     #[index(column = "job_kind", with = job_kind, type = "VARCHAR(63)", key = false)]
     #[index(column = "job_name", with = job_name, type = "VARCHAR(256)")]
     #[index(column = "replica_type", with = replica_type, type = "VARCHAR(63)")]
     #[index(column = "replica_index", with = replica_index, type = "VARCHAR(63)", key = false)]
     pub metadata: PodMetadata,
-    /// What was asked for.
+    /// The desired state.
     #[index(column = "node", path = "node_name", type = "VARCHAR(256)")]
     #[index(column = "resources", with = resources, type = "TEXT", key = false)]
     pub spec: PodSpec,
-    /// What became of it.
+    /// The observed state.
     #[index(column = "phase", path = "phase", type = "VARCHAR(16)")]
     #[index(column = "container_count", with = container_count, key = false)]
     #[index(column = "host_ip", path = "host_ip", json = "hostIP", type = "VARCHAR(64)", key = false)]
@@ -72,7 +72,7 @@ pub struct OwnerReference {
     pub name: Option<String>,
     /// Its uid.
     pub uid: Option<String>,
-    /// Whether it is the one that manages the pod.
+    /// This owner manages the pod.
     pub controller: bool,
 }
 
@@ -82,9 +82,9 @@ pub struct OwnerReference {
 pub struct PodSpec {
     /// The node; absent until one is found.
     pub node_name: Option<String>,
-    /// What runs in it.
+    /// The containers that run in it.
     pub containers: Vec<Container>,
-    /// What runs before that.
+    /// The containers that run before them.
     pub init_containers: Vec<Container>,
 }
 
@@ -96,7 +96,7 @@ pub struct Container {
     pub name: String,
     /// Its image.
     pub image: Option<String>,
-    /// What it asks for.
+    /// The resources that it requests.
     pub resources: Requirements,
 }
 
@@ -106,9 +106,9 @@ pub struct Container {
 pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     pub phase: Option<String>,
-    /// Why, if it is the pod and none of its containers.
+    /// The reason, if it concerns the pod and none of its containers.
     pub reason: Option<String>,
-    /// The same for people.
+    /// The reason, for people.
     pub message: Option<String>,
     /// Address of the node.
     #[serde(rename = "hostIP")]
@@ -118,21 +118,21 @@ pub struct PodStatus {
     pub pod_ip: Option<String>,
     /// When the kubelet took it up.
     pub start_time: Option<Time>,
-    /// What became of each container.
+    /// The state of each container.
     pub container_statuses: Vec<ContainerStatus>,
 }
 
-/// What became of a container.
+/// The observed state of a container.
 #[derive(Deserialize, Debug, Default)]
 #[serde(default)]
 pub struct ContainerStatus {
     /// Its name.
     pub name: String,
-    /// How it is.
+    /// Its state.
     pub state: ContainerState,
 }
 
-/// How a container is: one of these, or neither while it waits.
+/// The state of a container: one of these, or neither while it waits.
 #[derive(Deserialize, Debug, Default)]
 #[serde(default)]
 pub struct ContainerState {
@@ -160,9 +160,9 @@ pub struct Terminated {
     pub finished_at: Option<Time>,
     /// With which code.
     pub exit_code: Option<i32>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// The same for people.
+    /// The reason, for people.
     pub message: Option<String>,
 }
 

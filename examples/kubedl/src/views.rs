@@ -1,5 +1,5 @@
-//! The tables of KubeDL's persistence, as views: `job_info`, `replica_info` and `event_info` are those of its code, `job` and `pod` those
-//! of its manual.
+//! The tables of KubeDL's persistence, as views: `job_info`, `replica_info` and `event_info` are the tables of its code, `job` and `pod`
+//! the tables of its manual.
 
 use crate::event::Event;
 use crate::job::{ElasticBatchJob, ElasticDLJob, MPIJob, MarsJob, PyTorchJob, TFJob, XDLJob, XGBoostJob};

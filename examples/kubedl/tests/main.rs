@@ -14,7 +14,7 @@ use ingester_declare::documents::documents;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// What the file declares.
+/// The kinds and views that the file declares.
 static DECLARED: LazyLock<DeclaredKinds> = LazyLock::new(|| {
     let text = std::fs::read_to_string(folder().join("kinds.yaml")).unwrap();
     let file = kinds("kinds.yaml", &text, &|_| Err(std::io::ErrorKind::NotFound.into()));

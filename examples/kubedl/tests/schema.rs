@@ -1,4 +1,4 @@
-//! Both forms have the same tables and views, and the committed migrations are those of the structs.
+//! Both forms have the same tables and views, and the structs give the committed migrations.
 
 use crate::DECLARED;
 use ingester_core::Registry;

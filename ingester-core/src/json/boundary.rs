@@ -17,7 +17,7 @@ pub struct Boundary {
     flawed: bool,
 }
 
-/// What the next byte is part of.
+/// The token that the next byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     None,
@@ -28,7 +28,7 @@ enum Token {
     Word,
 }
 
-/// Where [`Boundary::advance`] stopped.
+/// The reason why [`Boundary::advance`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// At the end of the piece: the value goes on.
@@ -41,7 +41,7 @@ pub enum Stop {
     Document,
     /// Before a closing bracket that does not match.
     Bracket {
-        /// What the grammar wants instead.
+        /// The tokens that the grammar allows instead.
         wanted: &'static str,
     },
     /// Before a bracket that would nest deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
@@ -56,22 +56,22 @@ impl Default for Boundary {
 }
 
 impl Boundary {
-    /// After a member of an object.
+    /// Begins after a member of an object.
     pub fn after_member() -> Self {
         Self { phase: Phase::After, nesting: Nesting::of_object(), ..Self::default() }
     }
 
-    /// Whether a value may begin with this byte.
+    /// Returns true if a value can begin with this byte.
     pub fn may_begin(byte: u8) -> bool {
         matches!(byte, b'"' | b'{' | b'[') || scan::is_word(byte)
     }
 
-    /// Whether an object or array is open.
+    /// Returns true if an object or array is open.
     pub fn in_container(&self) -> bool {
         self.nesting.depth() > 0
     }
 
-    /// Whether the order of tokens was broken, or a string had a control character.
+    /// Returns true if the order of tokens was broken, or a string had a control character.
     pub fn flawed(&self) -> bool {
         self.flawed
     }
@@ -186,12 +186,12 @@ impl Boundary {
         None
     }
 
-    /// Whether a value may begin here.
+    /// True if a value may begin here.
     fn value_next(&self) -> bool {
         self.phase == Phase::Value || (self.phase == Phase::Open && !self.nesting.in_object())
     }
 
-    /// Whether a key may begin here, or the string being read is one.
+    /// True if a key may begin here, or the string being read is one.
     fn key_next(&self) -> bool {
         self.phase == Phase::Key || (self.phase == Phase::Open && self.nesting.in_object())
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Error, Reader, TokenKind};
 
-/// What is wrong with a text.
+/// A mistake in a text.
 #[derive(Debug, PartialEq)]
 pub enum CheckError {
     /// It is not JSON.

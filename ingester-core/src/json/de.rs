@@ -80,7 +80,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// What happens to null members of a container.
+/// The treatment of null members of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nulls {
     Absent,
@@ -377,7 +377,7 @@ impl<'r, 'de> de::EnumAccess<'de> for Variant<'r, 'de> {
     }
 }
 
-/// What a variant holds.
+/// The content of a variant.
 struct Content<'r, 'de>(&'r mut Reader<'de>);
 
 impl<'de> de::VariantAccess<'de> for Content<'_, 'de> {

@@ -1,4 +1,4 @@
-//! What went wrong in a JSON text, and where: as a path for people, found by scanning the text again.
+//! A mistake in a JSON text and its place, as a path for people. The path is found by scanning the text again.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,8 +13,8 @@ use crate::place::{beginning, shortened};
 /// Displays as `spec.workers[0].minInstances: expected a number, found string "abc"`. Text that is not JSON
 /// has its line and column too: `spec: line 3 column 7: expected ...`. At the root there is no path.
 ///
-/// Errors of [`from_str`](super::from_str) and [`Reader::decode`](super::Reader::decode) know their path.
-/// Those of the single steps of a [`Reader`](super::Reader) know only their offset, until [`Error::locate`].
+/// Errors of [`from_str`](super::from_str) and [`Reader::decode`](super::Reader::decode) know their path. Errors of the single steps of a
+/// [`Reader`](super::Reader) know only their offset, until [`Error::locate`].
 // Boxed: every step of the decoder returns it, so its size should be one word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
@@ -74,12 +74,12 @@ impl Error {
         self.0.offset.unwrap_or(0)
     }
 
-    /// What is wrong, without the place: `expected a number, found string "abc"`.
+    /// The reason without the place: `expected a number, found string "abc"`.
     pub fn reason(&self) -> &str {
         &self.0.reason
     }
 
-    /// Where it is wrong: `spec.workers[0].minInstances`, `metadata.labels["a.b/c"]`; empty at the root.
+    /// Returns the path of the wrong value: `spec.workers[0].minInstances`, `metadata.labels["a.b/c"]`; empty at the root.
     pub fn path(&self) -> &str {
         &self.0.path
     }

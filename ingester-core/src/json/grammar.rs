@@ -4,7 +4,7 @@
 /// bounds the stack of recursive decoders.
 pub const MAX_DEPTH: usize = 100;
 
-/// What the grammar allows next.
+/// The states of the grammar, each with the tokens that may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// A value.
@@ -20,7 +20,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// What is expected, in the words of an error.
+    /// Describes the expected tokens for an error message.
     pub fn wanted(self, in_object: bool) -> &'static str {
         match (self, in_object) {
             (Phase::Value, _) | (Phase::Open, false) => "a value",
@@ -54,7 +54,7 @@ impl Nesting {
         self.depth
     }
 
-    /// Whether the innermost container is an object.
+    /// True if the innermost container is an object.
     #[inline]
     pub(super) fn in_object(&self) -> bool {
         self.objects & 1 == 1

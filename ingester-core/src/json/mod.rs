@@ -18,12 +18,12 @@
 //! - A number beyond a 64-bit float (`1e999`, 400 digits) and half of a surrogate pair are errors wherever they are, even in skipped
 //!   text. RFC 8259 leaves both to the reader; other readers (Go and so the API server, serde_json, Python, MySQL) each refuse some of
 //!   them, so a text that has them fits no database.
-//! - No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all. What is only passed
-//!   over ([`Reader::pass`]) may be nested as deep as it likes.
+//! No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all. A value that the reader only passes over
+//! ([`Reader::pass`]) may be nested to any depth.
 //! - A good text pays nothing for the quality of the errors: paths and lines are worked out by a second look at the
 //!   text, after something went wrong.
 //!
-//! The rules of decoding, which are those of Kubernetes and of protobuf's JSON mapping:
+//! The rules of decoding, which follow Kubernetes and protobuf's JSON mapping:
 //!
 //! | target | takes | notes |
 //! |---|---|---|
@@ -51,8 +51,8 @@
 //! | decoding a map or free JSON | the last value counts |
 //! | skipping, passing over, and keeping as text | not checked |
 //!
-//! The first costs a pass over the text. The others cost nothing: the API server, whose objects they read, never writes a
-//! key twice. There a null counts as absent, so a null beside a value of the same key is not an error.
+//! The first costs a pass over the text. The others cost nothing: the API server, whose objects they read, never writes a key twice. There
+//! a null counts as absent, so a null together with a value of the same key is not an error.
 
 mod boundary;
 mod check;

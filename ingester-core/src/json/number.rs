@@ -35,7 +35,7 @@ fn is_number(text: &str) -> bool {
 /// An integer as JSON writes it: no point, no exponent, no plus sign, no leading zeros.
 #[inline]
 pub(super) fn parse_integer<T: FromStr>(text: &str) -> Result<T, Fault> {
-    // The unsigned types do not parse a sign, not even that of zero.
+    // The unsigned types parse no sign, not even of zero.
     let text = if text == "-0" { "0" } else { text };
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     if !digits.iter().all(u8::is_ascii_digit) || matches!(digits, [] | [b'0', _, ..]) {

@@ -1,4 +1,4 @@
-//! Properties: what is read is what was printed, and what is accepted is what serde_json accepts.
+//! Properties: reading returns the value that was printed, and we accept exactly the texts that serde_json accepts.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -125,7 +125,7 @@ fn accepts_what_serde_json_accepts(text: &str) {
     let _ = from_str::<Vec<Phase>>(text).map_err(|error| error.to_string());
 }
 
-/// Equal, but for the last bits of floats, which serde_json rounds in a faster way.
+/// Equal, except for the last bits of floats, which serde_json rounds in a faster way.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::Number(ours), Value::Number(theirs)) if ours.is_f64() && theirs.is_f64() => {

@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         Self { text, pos: place, phase: Phase::After, nesting: Nesting::of_object() }
     }
 
-    /// Byte offset in the text; that of the first byte of a value where a value comes next.
+    /// Byte offset in the text. Before a value, the offset of the value's first byte.
     #[inline]
     pub fn offset(&self) -> usize {
         self.pos
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether null comes next, as far as the first byte tells.
+    /// True if null comes next, as far as the first byte tells.
     #[inline]
     pub(super) fn at_null(&self) -> bool {
         self.phase == Phase::Value && self.byte() == b'n'
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         self.push(false)
     }
 
-    /// Whether the array has one more element, which comes next. `false` at the end of the array, which is left.
+    /// Returns true if the array has one more element, which comes next. Returns false at the end of the array and leaves it.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, Error> {
         let more = self.next_member(false)?;

@@ -28,7 +28,7 @@ pub(super) fn number_end(bytes: &[u8], mut pos: usize) -> Result<usize, usize> {
     Ok(pos)
 }
 
-/// Whether the text of a number may be beyond a 64-bit float: it has an exponent, or very many digits.
+/// True if a number may be beyond a 64-bit float: its text has an exponent, or very many digits.
 #[inline]
 pub(super) fn may_be_infinite(number: &str) -> bool {
     // The greatest float has 309 digits before its point; `1e309` is the shortest text beyond it.
@@ -116,7 +116,7 @@ pub(super) fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
     }
 }
 
-/// The offset after the value whose first byte is at `pos`, by its strings and brackets alone; none where it does not end.
+/// Returns the offset after the value whose first byte is at `pos`, judged only from its strings and brackets; `None` if it does not end.
 /// It may be nested to any depth: brackets are counted, and nothing recurses.
 pub(super) fn value_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
     let mut depth = 0_usize;
@@ -154,7 +154,7 @@ pub(super) fn word_end(bytes: &[u8], mut pos: usize) -> usize {
     pos
 }
 
-/// Whether a number, `true`, `false` or `null` may have this byte.
+/// True if a number, `true`, `false` or `null` may contain this byte.
 #[inline]
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')

@@ -664,7 +664,7 @@ fn boundary_stops_before_the_next_document() {
     assert_eq!(after_array("{\"a\": [1,\n {", 99), (12, Stop::Piece));
 }
 
-/// As [`boundary`], behind the first array.
+/// As [`boundary`], after the first array.
 fn after_array(text: &str, strict: usize) -> (usize, Stop) {
     let mut boundary = Boundary::default();
     let (taken, stop) = boundary.advance(text.as_bytes(), true, strict);

@@ -4,21 +4,22 @@ use super::{Definition, IngestVersion};
 use crate::schema::{Fingerprint, Ident};
 use std::sync::OnceLock;
 
-/// What the rows of a kind are made from, part by part. [`Kind::fingerprint`](super::Kind::fingerprint) covers all of it.
+/// The fingerprints of everything that a kind's rows are made from, part by part. [`Kind::fingerprint`](super::Kind::fingerprint) covers
+/// all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipes {
-    /// What concerns the whole of a row: which objects the filter leaves out, and whether there are tables of labels.
+    /// Properties of a whole row: which objects the filter leaves out, and the existence of tables of labels.
     pub row: Fingerprint,
-    /// Each column that is computed, those of many values among them. The name is part of the fingerprint.
+    /// Each computed column, including the columns of many values. The name is part of the fingerprint.
     pub columns: Vec<(Ident, Fingerprint)>,
 }
 
-/// Which definition of its kind this one is, and the definition since which each of its parts is unchanged.
+/// The number of this definition among its kind's definitions, and for each of its parts the definition since which it is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// What rows of this definition have in `ingest_version`.
+    /// The value of `ingest_version` in rows of this definition.
     pub number: u32,
-    /// The definition since which what concerns a whole row is unchanged.
+    /// The definition since which the properties of a whole row are unchanged.
     pub row: u32,
     /// The definition since which each column is computed as now.
     pub columns: Vec<(Ident, u32)>,
@@ -36,7 +37,7 @@ impl Counted {
     }
 }
 
-/// What a kind tells a database that counts its definitions, and what it learns there.
+/// The exchange of a kind with a database that counts its definitions: the kind's fingerprints, and the database's answer.
 #[derive(Debug)]
 pub struct Record {
     recipes: Recipes,
@@ -44,27 +45,28 @@ pub struct Record {
 }
 
 impl Record {
-    /// For a kind that has not asked a database yet.
+    /// Makes the record of a kind that has not asked a database yet.
     pub const fn new(recipes: Recipes) -> Self {
         Record { recipes, counted: OnceLock::new() }
     }
 
-    /// For a kind that does not know its parts, such as one of a struct: a change of any part is a change of all.
+    /// Makes the record of a kind that does not know its parts, such as one of a struct: a change of any part is a change of all.
     pub const fn of_whole(definition: &Definition) -> Self {
         Record::new(Recipes { row: definition.fingerprint, columns: Vec::new() })
     }
 
-    /// What its file says; [`Kind::recipes`](super::Kind::recipes) adds what follows from the rest of its definition.
+    /// The fingerprints from the kind's file; [`Kind::recipes`](super::Kind::recipes) adds everything that follows from the rest of its
+    /// definition.
     pub(super) const fn recipes(&self) -> &Recipes {
         &self.recipes
     }
 
-    /// What was learnt, once a database has been asked.
+    /// Returns the database's answer; `None` before a database was asked.
     pub fn counted(&self) -> Option<&Counted> {
         self.counted.get()
     }
 
-    /// Learns what a database says, unless it has learnt something before. Returns whether both are the same.
+    /// Stores the database's answer, unless there is one already. Returns true if the stored answer equals this one.
     pub fn learn(&self, counted: Counted) -> bool {
         *self.counted.get_or_init(|| counted.clone()) == counted
     }

@@ -14,8 +14,8 @@ pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition 
     })
 }
 
-/// The CRD of `K` as kube derives it: required fields, defaults and nulls are those of the struct. So are the ranges of integers, which API
-/// servers do not read from their formats, or only from some.
+/// Returns the CRD of `K` as kube derives it, with the struct's required fields, defaults and nulls. It also has the struct's ranges of
+/// integers, which some API servers derive from the formats only in part, and others not at all.
 pub(super) fn strict<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
     changed::<K>(|schema| {
         if schema.type_.as_deref() == Some("string") && schema.format.is_some() {

@@ -1,4 +1,4 @@
-//! What the code of the derives needs to describe a kind. Nothing else needs it: `__private` has it.
+//! Items for the derives' code, which describes a kind with them. Nothing else needs them: they are in `__private`.
 
 use super::{AFTER, Indexed, RETENTION, read_history};
 use crate::duration::{Bounds, DurationError};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A struct that rows are made from: the spec of a custom resource, or a projection of the whole object. Derived:
 /// `#[derive(Ingestable)]`.
 pub trait RowSource: Indexed {
-    /// Whether the object has a row (`#[ingest(filter = function)]`).
+    /// Returns true if the object gets a row (`#[ingest(filter = function)]`).
     fn has_row(&self) -> bool {
         true
     }
@@ -29,11 +29,11 @@ pub trait RowSource: Indexed {
 )]
 pub trait FromJson: DeserializeOwned {}
 
-// What is missing is a derive, and not this trait's one condition.
+// The user has to add a derive; the condition of this one impl would mislead.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned> FromJson for T {}
 
-/// What the name `DESCRIPTORS` stands for in a crate whose root has no such static.
+/// The meaning of the name `DESCRIPTORS` in a crate whose root has no such static.
 pub struct NoDescriptors;
 
 impl NoDescriptors {
@@ -118,11 +118,11 @@ impl<T: Indexed> FieldsOf<T> {
     /// The type's indexed fields.
     pub const FIELDS: &'static [Field] = T::FIELDS;
 
-    /// Whether the type is read from nothing.
+    /// True if the type can be read from an object that has none of its fields.
     pub const DEFAULTED: bool = T::DEFAULTED;
 }
 
-/// What every type has, see [`FieldsOf`].
+/// The fallback for every type, see [`FieldsOf`].
 pub trait NoFields {
     /// One field that is not known.
     const FIELDS: &'static [Field] = &[Field::unknown("")];

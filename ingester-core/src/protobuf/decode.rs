@@ -1,8 +1,8 @@
-//! Bytes to JSON text: what people read, and what tests compare.
+//! Bytes to JSON text, for people to read and for tests to compare.
 //!
-//! Ours, because prost-reflect's JSON is not that of Kubernetes: it has `typeMeta` in place of `kind` and `apiVersion`, times
-//! as `{seconds, nanos}`, 64-bit numbers of the metadata as strings and its empty fields, and it fails on an `Any` whose type
-//! the descriptors do not have.
+//! We do not use prost-reflect's JSON, because it is not Kubernetes' JSON: it has `typeMeta` in place of `kind` and `apiVersion`, times as
+//! `{seconds, nanos}`, 64-bit numbers of the metadata as strings and its empty fields, and it fails on an `Any` whose type the descriptors
+//! do not have.
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::special::{Form, OBJECT_META};
@@ -12,13 +12,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
 
-/// Why bytes are not a message.
+/// The reason why bytes are not a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a message at byte {offset}: {reason}")]
 pub struct DecodeError {
     /// Offset in the bytes of the whole message.
     pub offset: usize,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -43,7 +43,7 @@ struct Decoder<'d> {
     descriptors: &'d Descriptors,
 }
 
-/// What the JSON of a value depends on besides its type.
+/// The context that decides about a value's JSON, in addition to its type.
 #[derive(Clone, Copy)]
 struct Scope {
     depth: usize,
@@ -111,7 +111,7 @@ impl<'d> Decoder<'d> {
                 }
             };
             if root && message.type_meta.is_some_and(|meta| std::ptr::eq(&message.fields[usize::from(meta)], field)) {
-                // Kubernetes has `kind` and `apiVersion` beside the other members.
+                // Kubernetes has `kind` and `apiVersion` next to the other members.
                 open(out);
                 let start = out.len();
                 self.inline(field, &values, inside, out)?;
@@ -135,7 +135,7 @@ impl<'d> Decoder<'d> {
         Ok(())
     }
 
-    /// Whether a value is what Kubernetes writes for an absent one: zero, an empty text, no time.
+    /// Returns true if Kubernetes writes this value for an absent one: zero, an empty text, no time.
     fn says_nothing(self, ty: Type, raw: Raw<'_>) -> bool {
         match raw {
             Raw::Varint(value) | Raw::Fixed64(value) => value == 0,
@@ -446,7 +446,7 @@ fn number_of(number: impl std::fmt::Display, out: &mut String) {
     let _ = write!(out, "{number}");
 }
 
-/// 64 bits: as text, as protobuf's JSON has them, but for the object's own metadata.
+/// 64 bits: as text, as in protobuf's JSON, except in the object's own metadata.
 fn long(number: impl std::fmt::Display, scope: Scope, out: &mut String) {
     if scope.metadata {
         number_of(number, out);

@@ -6,11 +6,11 @@ use super::varint::WireType;
 use crate::schema::Fingerprint;
 use std::collections::HashMap;
 
-/// Why bytes are not a descriptor set, or lack something that they refer to.
+/// The reason why bytes are not a descriptor set, or lack something that they refer to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a descriptor set: {reason}")]
 pub struct DescriptorError {
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct Field {
     pub(super) shape: Shape,
     /// The oneof that it is a member of, 1 for the first; 0 for none.
     pub(super) oneof: u16,
-    /// Whether a zero value is written if the object has it.
+    /// Write a zero value if the object has it.
     pub(super) presence: bool,
-    /// Whether it is written even if the object does not have it.
+    /// Write the field even if the object does not have it.
     pub(super) always: bool,
 }
 
@@ -128,14 +128,14 @@ impl Message {
 }
 
 impl Descriptors {
-    /// The number of a message's field by its name in JSON.
+    /// Returns the number of a message's field from its JSON name.
     pub fn field_of(&self, message: MessageId, json: &str) -> Option<u32> {
         let message = &self.messages[message.0];
         message.place(json).map(|place| message.fields[place].number)
     }
 
-    /// What a message's bytes are made from: its fields, and those of every message and enum that it reaches. The names of messages
-    /// do not count, except those that have a special form.
+    /// Returns a fingerprint of everything that a message's bytes are made from: its fields, and the fields of every message and enum that
+    /// it reaches. The names of messages do not count, except names of messages with a special form.
     pub fn fingerprint(&self, message: MessageId) -> Fingerprint {
         // Messages and enums are numbered in the order in which they are reached, so that others in the set do not matter.
         let (mut messages, mut enums) = (vec![message.0], Vec::new());

@@ -1,7 +1,7 @@
 //! JSON text to bytes, in one pass over the text and without a tree in between.
 //!
-//! Fields are written in the order of the text. At the end of a message they are put into the order of their numbers, and
-//! replaced values are dropped: those of a oneof, and of a key that comes twice, of which the last counts here.
+//! Fields are written in the order of the text. At the end of a message they are put into the order of their numbers, and replaced values
+//! are dropped: earlier values of a oneof, and earlier values of a key that comes twice, because here the last one counts.
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::encode_special::bytes_of;
@@ -46,7 +46,7 @@ thread_local! {
 }
 
 impl Buffers {
-    /// What a buffer may hold between two objects, bytes.
+    /// The capacity, in bytes, that a buffer may keep between two objects.
     const MOST: usize = 64 << 10;
 
     /// Keeps the buffers for the thread's next object, but not those that an unusually large one has left.
@@ -66,7 +66,7 @@ impl<'t> Encoder<'_, 't> {
         let (begin, base) = (self.out.len(), self.pieces.len());
         // A bit for each field that was met; those from the 128th on share theirs.
         let mut met = 0_u128;
-        // `kind` and `apiVersion`: beside the other members in JSON, in a separate message here.
+        // `kind` and `apiVersion`: next to the other members in JSON, in a separate message here.
         let mut inline: [Option<String>; 2] = [None, None];
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
@@ -217,7 +217,7 @@ impl<'t> Encoder<'_, 't> {
         Ok(Some(written))
     }
 
-    /// Whether null is a value of this field.
+    /// True if null is a value of this field.
     fn takes_null(&self, field: &Field) -> bool {
         field.shape == Shape::Single && self.takes_null_element(field.ty)
     }
@@ -296,7 +296,7 @@ impl<'t> Encoder<'_, 't> {
         }
         if !in_order {
             let entries = &mut self.entries[base..];
-            // Stable, so that of equal keys the one that came last is the last.
+            // A stable sort: among equal keys, the one that came last stays last.
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             self.sorted.clear();
             for (place, (key, range)) in entries.iter().enumerate() {

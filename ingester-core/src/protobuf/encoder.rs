@@ -18,7 +18,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// Whether nothing was left out.
+    /// Returns true if nothing was left out.
     pub fn is_nothing(self) -> bool {
         self == Lost::default()
     }
@@ -52,7 +52,7 @@ pub(super) struct Encoder<'d, 't> {
     pub(super) lost: Lost,
 }
 
-/// Whether a value was written; `false` if it is absent or does not fit.
+/// True if a value was written, false if it is absent or does not fit.
 pub(super) type Written = Result<bool, Error>;
 
 impl<'t> Encoder<'_, 't> {

@@ -66,7 +66,7 @@ fn read_message(descriptor: &MessageDescriptor, places: &Places) -> Message {
     Message { form: Form::of(name), fields, by_name: Names::new(by_name), type_meta, always }
 }
 
-/// Whether it is a Kubernetes object: its four parts are values in Go, not pointers, so all of them are written.
+/// Returns true for a Kubernetes object. Its four parts are values in Go, not pointers, so all of them are written.
 fn is_object(descriptor: &MessageDescriptor) -> bool {
     let of = |number, of: &str| {
         let field = descriptor.get_field(number);

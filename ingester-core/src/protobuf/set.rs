@@ -14,7 +14,7 @@ pub struct DescriptorSet {
     read: OnceLock<Result<Descriptors, DescriptorError>>,
 }
 
-/// What reads descriptors.
+/// The feature that adds the reader of descriptors.
 #[cfg(not(feature = "protobuf"))]
 const FEATURE: &str = "the feature `protobuf` of ingester-core";
 
@@ -30,7 +30,7 @@ impl DescriptorSet {
         DescriptorSet { bytes, read: OnceLock::new() }
     }
 
-    /// For the derive alone, which does not know whether the crate has a set.
+    /// For the derive only, which does not know if the crate has a set.
     #[doc(hidden)]
     pub const fn __descriptors(&'static self) -> &'static Self {
         self

@@ -1,4 +1,4 @@
-//! Messages whose JSON is not an object of their fields: protobuf's well-known types, and those of Kubernetes' API machinery.
+//! Messages whose JSON is not an object of their fields: protobuf's well-known types, and the types of Kubernetes' API machinery.
 
 /// How a message's JSON is read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form of a message by its full name.
+    /// Returns the form of the message with this full name.
     pub(super) fn of(name: &str) -> Self {
         match name {
             "google.protobuf.Timestamp" => Form::Timestamp,

@@ -45,8 +45,7 @@ pub enum Filter {
     },
 }
 
-/// What is tested of one value. The values that it is compared with are converted to the column's type; a text may stand for a value
-/// of any type.
+/// A test of one value. The operands are converted to the column's type; a text may stand for a value of any type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     /// There is a value.
@@ -71,7 +70,7 @@ pub enum Test {
 }
 
 impl Test {
-    /// Whether it needs values that have an order: less, greater, and the like.
+    /// Returns true if the test needs values that have an order: less, greater, and the like.
     pub fn is_range(&self) -> bool {
         matches!(self, Test::Less(_) | Test::LessOrEqual(_) | Test::Greater(_) | Test::GreaterOrEqual(_))
     }
@@ -97,7 +96,7 @@ impl Filter {
         Filter::Label { key: key.into(), test }
     }
 
-    /// The negation.
+    /// Returns the negation.
     #[must_use]
     pub fn negated(self) -> Self {
         match self {
@@ -106,7 +105,7 @@ impl Filter {
         }
     }
 
-    /// This and another one.
+    /// Holds if both filters hold.
     #[must_use]
     pub fn and(self, other: Filter) -> Self {
         match self {
@@ -118,7 +117,7 @@ impl Filter {
         }
     }
 
-    /// This or another one.
+    /// Holds if one of the filters holds.
     #[must_use]
     pub fn or(self, other: Filter) -> Self {
         match self {

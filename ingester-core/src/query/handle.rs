@@ -62,8 +62,8 @@ pub struct Sort<S> {
     of: PhantomData<fn() -> S>,
 }
 
-/// The values of a column whose Rust type has no name: those of a `path` or of a function. Any literal may be compared with it; what
-/// does not fit the column's SQL type is an error when the query is checked.
+/// The type of a column's values if their Rust type has no name: the column of a `path` or of a function. Any literal may be compared with
+/// it; a literal that does not fit the column's SQL type is an error when the query is checked.
 #[derive(Debug)]
 pub enum Dynamic {}
 
@@ -81,7 +81,7 @@ impl Entries for Dynamic {
     type Class = Anything;
 }
 
-/// What a map in a column of many values of `S` has for one key; its values are those of `V`.
+/// The value for one key of a map in a column of many values of `S`. It compares like a `V`.
 pub struct Entry<S, V> {
     field: String,
     of: PhantomData<fn() -> (S, V)>,
@@ -112,8 +112,8 @@ impl<I, T: Parts<I>> Parts<I> for Option<T> {}
 impl<I, T: Parts<I>> Parts<I> for Box<T> {}
 
 impl<S, V> Handle<S, V> {
-    /// A handle by hand; the derives make those of all columns. A column that the table does not have is an error when the query is
-    /// checked.
+    /// Makes a handle by hand; the derives make the handles of all columns. A column that the table does not have is an error when the
+    /// query is checked.
     pub const fn named(column: &str) -> Self {
         Handle { name: Ident::tolerant(column, ""), of: PhantomData }
     }
@@ -131,7 +131,7 @@ impl<S, V> Handle<S, V> {
         Handle { name: Ident::tolerant(self.name.as_str(), part.name.as_str()), of: PhantomData }
     }
 
-    /// The same column, to be compared with any literal.
+    /// Returns a handle of the same column that can be compared with any literal.
     pub const fn dynamic(self) -> Handle<S, Dynamic> {
         Handle { name: self.name, of: PhantomData }
     }
@@ -261,7 +261,7 @@ impl<S, V> Handle<S, V> {
         self.predicate(Test::Like(pattern.into()))
     }
 
-    /// From the least to the greatest; missing values come first.
+    /// Orders from the least to the greatest; missing values come first.
     pub fn asc(self) -> Sort<S>
     where
         V: Scalar,
@@ -269,7 +269,7 @@ impl<S, V> Handle<S, V> {
         self.order(false)
     }
 
-    /// From the greatest to the least; missing values come last.
+    /// Orders from the greatest to the least; missing values come last.
     pub fn desc(self) -> Sort<S>
     where
         V: Scalar,
@@ -371,17 +371,17 @@ impl<S> Predicate<S> {
         Predicate { filter, of: PhantomData }
     }
 
-    /// This and another one.
+    /// Holds if both conditions hold.
     pub fn and<T: PartOf<S>>(self, other: Predicate<T>) -> Self {
         Predicate::new(self.filter.and(other.filter))
     }
 
-    /// This or another one.
+    /// Holds if one of the conditions holds.
     pub fn or<T: PartOf<S>>(self, other: Predicate<T>) -> Self {
         Predicate::new(self.filter.or(other.filter))
     }
 
-    /// The same, as a condition on the kind that `S` is the status of.
+    /// Returns the same condition on the kind whose status is `S`.
     pub fn of<R>(self) -> Predicate<R>
     where
         S: PartOf<R>,

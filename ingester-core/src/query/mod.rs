@@ -1,4 +1,4 @@
-//! What is asked of a kind's objects, as a struct's own code writes it: conditions and orders by the kind's columns.
+//! Conditions and orders on a kind's columns, as a struct's own code writes them.
 //!
 //! | file | what it has |
 //! |---|---|

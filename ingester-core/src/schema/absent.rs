@@ -1,12 +1,12 @@
-//! What is stored where an object has no value.
+//! The stored value when an object has no value.
 
-/// What is stored where an object has no value: the field is missing, it is `null`, or what it is in is missing.
+/// The stored value when an object has no value: the field is missing, it is `null`, or the value that contains it is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Absent {
     /// Not set, which acts as [`Absent::Type`].
     #[default]
     Unsaid,
-    /// What the Rust type says: NULL for an `Option`, else the type's default (`absent = "type"`).
+    /// Follows the Rust type: NULL for an `Option`, else the type's default (`absent = "type"`).
     Type,
     /// NULL (`absent = "null"`). Kinds of files have this unless they say otherwise.
     Null,
@@ -15,7 +15,7 @@ pub enum Absent {
 }
 
 impl Absent {
-    /// How structs and files write it.
+    /// Its word in structs and files.
     pub const fn word(self) -> &'static str {
         match self {
             Absent::Unsaid | Absent::Type => "type",
@@ -48,7 +48,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// How structs and files write it.
+    /// Its word in structs and files.
     pub const fn word(self) -> &'static str {
         match self {
             Unit::Whole => "whole",
@@ -64,7 +64,7 @@ impl Unit {
         if super::text::same(word, Unit::Milli.word()) { Some(Unit::Milli) } else { None }
     }
 
-    /// How many of it are one.
+    /// How many of this unit make one.
     pub const fn of_one(self) -> i128 {
         match self {
             Unit::Whole => 1,

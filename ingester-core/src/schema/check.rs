@@ -1,11 +1,12 @@
 //! The checks of tables, columns and keys: each rule once, for structs and for files.
 //!
 //! A check is a constant function that returns a [`Fault`], or `None`. The derives call each check on the tokens that it is about, and
-//! [`refuse`](super::fault::refuse) makes a compile error of what it returns: so the compiler shows all mistakes at once, each at its place.
-//! No mistake is shown twice, because a check does not report what another one reports. [`faults`] calls them all for a definition that is
-//! made at run time, and says with each fault which part of the definition it is about.
+//! A check is a constant function that returns a [`Fault`], or `None`. The derives call each check on the tokens that it is about, and
+//! [`refuse`](super::fault::refuse) turns the result into a compile error, so the compiler shows all mistakes at once, each at its place.
+//! No mistake is shown twice, because a check does not report what another one reports. [`faults`] calls all checks for a definition that
+//! is made at run time, and says with each fault which part of the definition it is about.
 //!
-//! What only one spelling can get wrong is checked there: in structs the types of Rust (`type`, `absent`, composites), in files paths,
+//! Mistakes that only one spelling can have are checked there: in structs the types of Rust (`type`, `absent`, composites), in files paths,
 //! functions and defaults; in both, how options are written and which of them exclude each other.
 
 use super::fault::{Fault, Named};
@@ -16,7 +17,7 @@ use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Table, TableParts, compos
 use super::text::{Text, first_foreign};
 use super::{Absent, Form, Ident, SqlType, Stays};
 
-/// What a fault of [`faults`] is about.
+/// The part of a definition that a fault of [`faults`] is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// The table.
@@ -42,13 +43,13 @@ pub struct Defined<'a> {
     pub was: Option<&'a str>,
     /// Its columns and keys; the columns are [`Field::declared`], in the first of the groups.
     pub parts: &'a TableParts,
-    /// What each column is made by, in words.
+    /// The origin of each column, in words, for messages.
     pub by: &'a [String],
-    /// The names of keys, as far as they are not those of the columns, joined.
+    /// The names of keys; `None` for a key whose name is the names of its columns, joined.
     pub key_names: &'a [Option<&'a str>],
 }
 
-/// All faults of a definition, but for those of the table's size, which [`check_size`] finds once there is a table.
+/// Returns all faults of a definition except faults of the table's size, which [`check_size`] finds once there is a table.
 pub fn faults<'a>(defined: &Defined<'a>) -> Vec<(About, Fault<'a>)> {
     let &Defined { table, was, parts, by, key_names } = defined;
     let mut found = Vec::new();
@@ -121,7 +122,7 @@ const fn is_of_database(name: &str) -> bool {
     false
 }
 
-/// That the names of the field's columns are identifiers that no database keeps for itself, and that its key has a name.
+/// Checks that the names of the field's columns are identifiers that no database keeps for itself, and that its key has a name.
 pub const fn check_name<'a>(field: &Field) -> Option<Fault<'a>> {
     if !field.column.is_empty()
         && let Some(fault) = check_identifier(Named::Column, field.column)
@@ -146,7 +147,7 @@ pub const fn check_name<'a>(field: &Field) -> Option<Fault<'a>> {
     None
 }
 
-/// That no column or key of the field has the name of one that every table has.
+/// Checks that no column or key of the field has the name of one that every table has.
 pub const fn check_base<'a>(field: &Field) -> Option<Fault<'a>> {
     let mut p = 0;
     while p < field.shape.parts.len() {
@@ -166,8 +167,8 @@ pub const fn check_base<'a>(field: &Field) -> Option<Fault<'a>> {
     None
 }
 
-/// As [`check_base`], for all fields of a status together: the struct may also be used elsewhere than as a status, so its own
-/// derive cannot call [`check_base`].
+/// As [`check_base`], for all fields of a status together: the struct may also be used elsewhere than as a status, so its own derive cannot
+/// call [`check_base`].
 pub const fn check_base_of_status<'a>(fields: &[Field]) -> Option<Fault<'a>> {
     let mut sentences = Text::new("");
     let mut i = 0;
@@ -181,7 +182,7 @@ pub const fn check_base_of_status<'a>(fields: &[Field]) -> Option<Fault<'a>> {
     if sentences.as_str().is_empty() { None } else { Some(Fault::OfStatus(sentences.str(" (in the status)"))) }
 }
 
-/// That `type = "..."` is a type, and holds the field's values.
+/// Checks that `type = "..."` is a type, and holds the field's values.
 ///
 /// # Panics
 /// If it is not a type; in a constant that is a compile error.
@@ -197,7 +198,7 @@ pub const fn check_type(field: &Field, ty: &str) -> Option<Fault<'static>> {
     if field.shape.parts[0].ty.may_become(ty) { None } else { Some(Fault::TypeUnfit(field.column)) }
 }
 
-/// That no key of the field is too long or has too many columns. Keys of a nested struct are checked there.
+/// Checks that no key of the field is too long or has too many columns. Keys of a nested struct are checked there.
 pub const fn check_key<'a>(field: &Field) -> Option<Fault<'a>> {
     let mut p = 0;
     while p < field.shape.parts.len() {
@@ -231,7 +232,7 @@ const fn check_key_of_part<'a>(field: &Field, first: usize) -> Option<Fault<'a>>
     if columns > limits::KEY_COLUMNS { Some(Fault::KeyWide { key, columns }) } else { None }
 }
 
-/// That the values of a column of many values can be in a key. Those of a nested struct are checked there.
+/// Checks that the values of a column of many values can be in a key. Columns of a nested struct are checked there.
 pub const fn check_many<'a>(field: &Field) -> Option<Fault<'a>> {
     let mut p = 0;
     while p < field.shape.parts.len() {
@@ -259,7 +260,7 @@ const fn check_many_values<'a>(field: &Field, p: usize, form: Form) -> Option<Fa
     if bytes > limits::KEY_BYTES { Some(Fault::ManyLong { column, bytes, form }) } else { None }
 }
 
-/// That the tables of columns of many values can have their names.
+/// Checks that the tables of columns of many values can have their names.
 pub const fn check_many_tables<'a>(table: &Table) -> Option<Fault<'a>> {
     let mut m = 0;
     while m < table.many.len() {
@@ -300,7 +301,7 @@ const fn check_many_name<'a>(table: &str, column: Ident) -> Option<Fault<'a>> {
     if is_own_table(table.as_str()) { Some(Fault::ManyTableOwn { column, table }) } else { None }
 }
 
-/// Whether a table of this name is one of the ingester's own.
+/// Returns true if the ingester has a table of its own with this name.
 pub(crate) const fn is_own_table(name: &str) -> bool {
     if let Some((start, _)) = name.as_bytes().split_at_checked(LEDGERS.len())
         && start.eq_ignore_ascii_case(LEDGERS.as_bytes())
@@ -322,7 +323,7 @@ const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingest
 /// How the names of tables begin that record which migrations of a folder were run.
 const LEDGERS: &str = "ingester_migrations_";
 
-/// That `keep` is set for a value that can be absent. `first` may be set for any: it is the value at the object's creation.
+/// Checks that `keep` is set only for a value that can be absent. `first` may be set for any: it is the value at the object's creation.
 pub const fn check_stays<'a>(field: &Field) -> Option<Fault<'a>> {
     match kept_in_vain(field) {
         Some(column) => Some(Fault::KeptInVain(column)),
@@ -381,7 +382,7 @@ const fn kept_in_vain(field: &Field) -> Option<Ident> {
     found
 }
 
-/// That the field's type can do what is said of absent values, by the field itself or by its kind (`of_kind`).
+/// Checks that the field's type supports the field's own `absent`, or else its kind's (`of_kind`).
 pub const fn check_absent<'a>(field: &Field, of_kind: Absent) -> Option<Fault<'a>> {
     let mut p = 0;
     while p < field.shape.parts.len() {
@@ -409,7 +410,7 @@ pub const fn check_absent_of_status<'a>(fields: &[Field], of_kind: Absent) -> Op
     None
 }
 
-/// That `was = "..."` can have been the field's name.
+/// Checks that `was = "..."` can have been the field's name.
 pub const fn check_was(field: &Field) -> Option<Fault<'static>> {
     let Some(was) = field.former() else { return None };
     if let Some(fault) = check_identifier(Named::FormerColumn, was) {
@@ -425,16 +426,16 @@ pub const fn check_was(field: &Field) -> Option<Fault<'static>> {
     None
 }
 
-/// That the former name of the column at a place is free. It gets the present and former name of each column, but not the types: so a type
-/// that cannot be stored hides no mistake of another column. `of_table`: they make a table, and not a nested struct, whose names are only
-/// the ends of those of columns.
+/// Checks that the former name of the column at a place is free. The check gets the present and former name of each column, but not the
+/// types, so a type that cannot be stored hides no mistake of another column. With `of_table`, the columns make a table. Otherwise they
+/// make a nested struct, whose names are only the ends of the columns' names.
 pub const fn check_former<'a>(
     columns: &[(&'a str, Option<&'a str>)],
     place: usize,
     of_table: bool,
 ) -> Option<Fault<'a>> {
     let (name, Some(was)) = columns[place] else { return None };
-    // What cannot be a name is reported by `check_was`.
+    // `check_was` reports a text that cannot be a name.
     if check_identifier(Named::FormerColumn, was).is_some() {
         return None;
     }
@@ -484,7 +485,7 @@ const fn former_of<'a>(columns: &[(&'a str, Option<&'a str>)], name: &str) -> Op
     None
 }
 
-/// That no column or key of `later` has the name of one of `earlier`; `by` says what makes those of `earlier`.
+/// Checks that `later` has no column or key with a name from `earlier`; `by` says what makes the columns of `earlier`.
 pub const fn check_apart<'a>(earlier: &[Field], later: &Field, by: &'a str) -> Option<Fault<'a>> {
     let mut i = 0;
     while i < earlier.len() {
@@ -519,7 +520,7 @@ const fn check_parts_apart<'a>(earlier: &Field, a: usize, later: &Field, b: usiz
     None
 }
 
-/// Whether two names are equal, each given as head and tail as for [`Ident::join`].
+/// Compares two names, each given as head and tail as for [`Ident::join`].
 const fn same_joined(a: (&str, &str), b: (&str, &str)) -> bool {
     let len = joined_len(a);
     if len != joined_len(b) {
@@ -551,7 +552,7 @@ const fn byte((head, tail): (&str, &str), i: usize) -> u8 {
     }
 }
 
-/// That the column at a place of a key over several columns is one of the table, is not there twice, and can be in a key.
+/// Checks that the column at a place of a key over several columns belongs to the table, is not there twice, and can be in a key.
 pub const fn check_key_column(parts: &TableParts, key: usize, place: usize) -> Option<Fault<'static>> {
     let name = parts.keys[key][place];
     let mut earlier = 0;
@@ -573,7 +574,7 @@ pub const fn check_key_column(parts: &TableParts, key: usize, place: usize) -> O
     }
 }
 
-/// That the key over several columns at a place is not too long, and does not have the name of another key.
+/// Checks that the key over several columns at a place is not too long, and does not have the name of another key.
 pub const fn check_composite_key(parts: &TableParts, place: usize) -> Option<Fault<'static>> {
     let name = composite_name(parts.keys[place]);
     check_named_key(parts, place, name, is_earlier_key(parts, place, &name))
@@ -645,7 +646,7 @@ const fn is_earlier_key(parts: &TableParts, k: usize, name: &Ident) -> bool {
     false
 }
 
-/// Whether the column of this name has many values.
+/// Returns true if the column of this name has many values.
 const fn has_many(parts: &TableParts, name: &str) -> bool {
     let mut group = 0;
     while group < parts.fields.len() {
@@ -694,7 +695,7 @@ const fn column_type(parts: &TableParts, name: &str) -> Option<SqlType> {
     None
 }
 
-/// That `name` can be the name of a table with companions.
+/// Checks that `name` can be the name of a table with companions.
 pub const fn check_table_name(name: &str, named: Named) -> Option<Fault<'_>> {
     if let Some(fault) = check_identifier(named, name) {
         return Some(fault);
@@ -710,7 +711,7 @@ pub const fn check_table_name(name: &str, named: Named) -> Option<Fault<'_>> {
     if name.len() > limits::TABLE_BYTES { Some(Fault::TableLong(name)) } else { None }
 }
 
-/// That the former name of a table can be one, and is not the present one.
+/// Checks that the former name of a table can be one, and is not the present one.
 pub const fn check_table_was<'a>(table: &str, was: &'a str) -> Option<Fault<'a>> {
     if let Some(fault) = check_table_name(was, Named::FormerTable) {
         return Some(fault);
@@ -718,19 +719,19 @@ pub const fn check_table_was<'a>(table: &str, was: &'a str) -> Option<Fault<'a>>
     if was.eq_ignore_ascii_case(table) { Some(Fault::TableWasPresent(was)) } else { None }
 }
 
-/// That the table has no more columns than InnoDB allows.
+/// Checks that the table has no more columns than InnoDB allows.
 pub const fn check_column_count<'a>(table: &Table) -> Option<Fault<'a>> {
     let columns = table.columns.len();
     if columns > limits::COLUMNS { Some(Fault::TableWide(table.name, columns)) } else { None }
 }
 
-/// That the table has no more keys than InnoDB allows.
+/// Checks that the table has no more keys than InnoDB allows.
 pub const fn check_key_count<'a>(table: &Table) -> Option<Fault<'a>> {
     let keys = table.keys.len();
     if keys > limits::KEYS { Some(Fault::TableKeys(table.name, keys)) } else { None }
 }
 
-/// That no row can be longer than MySQL allows.
+/// Checks that no row can be longer than MySQL allows.
 pub const fn check_row_size<'a>(table: &Table) -> Option<Fault<'a>> {
     let bytes = table.row_bytes();
     if bytes > limits::ROW_BYTES { Some(Fault::TableRow(table.name, bytes)) } else { None }

@@ -1,7 +1,7 @@
-//! Rules by which a kind's objects leave etcd, as a struct or a file has them, and what is wrong with one. The same for both.
+//! Rules by which a kind's objects leave etcd, with the checks that structs and files share.
 //!
-//! Checked here is what needs no values: that a rule selects less than everything, and that its fields are columns. The code that reads
-//! selectors for queries checks that they are valid, and that their values fit the columns.
+//! The checks here need no values: a rule selects less than everything, and its fields are columns. The code that reads selectors for
+//! queries checks that they are valid, and that their values fit the columns.
 
 use super::fault::Fault;
 use super::limits::MOST_KEPT;
@@ -11,17 +11,17 @@ use super::text::same;
 use super::types::SqlType;
 use std::time::Duration;
 
-/// A rule of a kind's owner: which of its live objects may leave etcd. An object must meet all of its conditions. No object leaves
-/// by it before a configuration enforces it.
+/// A rule of a kind's owner: which of its live objects may leave etcd. An object must meet all of its conditions. No object leaves etcd
+/// until a configuration enforces the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evict {
-    /// What messages and the configuration call it; no two rules of a kind have one name.
+    /// Its name in messages and in the configuration, unique among the kind's rules.
     pub name: &'static str,
     /// A field selector; empty for all objects.
     pub field_selector: &'static str,
     /// A label selector; empty for all objects.
     pub label_selector: &'static str,
-    /// For how long the time of `since` must have passed.
+    /// How long ago the time of `since` must be, at least.
     pub after: Option<Duration>,
     /// The column, or the path, of the time that `after` counts from; `None` for the time of creation.
     pub since: Option<&'static str>,
@@ -33,7 +33,7 @@ pub struct Evict {
     pub namespace_selector: &'static str,
 }
 
-/// What is wrong with the rule at a place as a whole.
+/// Checks the rule at a place as a whole.
 pub const fn check_evict<'a>(rules: &'a [Evict], place: usize) -> Option<Fault<'a>> {
     let rule = &rules[place];
     if rule.name.is_empty() {
@@ -59,12 +59,12 @@ pub const fn check_evict<'a>(rules: &'a [Evict], place: usize) -> Option<Fault<'
     }
 }
 
-/// That a rule keeps a number of objects which can be counted.
+/// Checks that a rule keeps a number of objects which can be counted.
 pub const fn check_evict_count<'a>(count: usize) -> Option<Fault<'a>> {
     if count == 0 || count > MOST_KEPT { Some(Fault::EvictCount) } else { None }
 }
 
-/// That the kind's objects can leave etcd by rules, as its options say.
+/// Checks that the kind's objects can leave etcd by rules, as its options say.
 pub const fn check_evictable<'a>(immutable: bool, evictable: Option<bool>) -> Option<Fault<'a>> {
     match (immutable, evictable) {
         (true, _) => Some(Fault::EvictImmutable),
@@ -73,7 +73,7 @@ pub const fn check_evictable<'a>(immutable: bool, evictable: Option<bool>) -> Op
     }
 }
 
-/// That each field of a field selector is a column, or of many values.
+/// Checks that each field of a field selector is a column, or of many values.
 pub const fn check_evict_fields<'a>(table: &Table, selector: &'a str) -> Option<Fault<'a>> {
     let mut rest = selector;
     while !rest.is_empty() {
@@ -91,7 +91,7 @@ pub const fn check_evict_fields<'a>(table: &Table, selector: &'a str) -> Option<
     None
 }
 
-/// That `since` is a column of a time.
+/// Checks that `since` is a column of a time.
 pub const fn check_evict_since<'a>(table: &Table, since: &'a str) -> Option<Fault<'a>> {
     match place(table, since) {
         Some(at) if matches!(table.columns[at].ty, SqlType::DateTime) => None,
@@ -100,12 +100,12 @@ pub const fn check_evict_since<'a>(table: &Table, since: &'a str) -> Option<Faul
     }
 }
 
-/// That what makes groups is a column.
+/// Checks that a field that makes groups is a column.
 pub const fn check_evict_by<'a>(table: &Table, by: &'a str) -> Option<Fault<'a>> {
     if place(table, by).is_some() { None } else { Some(Fault::EvictField(by)) }
 }
 
-/// That a text can be the name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object Names and IDs").
+/// Checks that a text can be the name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object Names and IDs").
 pub const fn check_evict_namespace(name: &str) -> Option<Fault<'_>> {
     let bytes = name.as_bytes();
     let mut at = 0;
@@ -119,12 +119,12 @@ pub const fn check_evict_namespace(name: &str) -> Option<Fault<'_>> {
     }
 }
 
-/// That the kind's objects are in the namespaces that a rule names.
+/// Checks that the kind's objects are in the namespaces that a rule names.
 pub const fn check_evict_namespaces<'a>(namespaced: bool) -> Option<Fault<'a>> {
     if namespaced { None } else { Some(Fault::EvictNoNamespaces) }
 }
 
-/// Up to the next comma that is not escaped, and what is behind it.
+/// The text up to the next comma that is not escaped, and the text after it.
 const fn split_term(text: &str) -> (&str, &str) {
     let bytes = text.as_bytes();
     let mut end = 0;
@@ -138,7 +138,7 @@ const fn split_term(text: &str) -> (&str, &str) {
     (term, behind.split_at(1).1)
 }
 
-/// Where the first operator of a comparison begins. What is in brackets belongs to the key of a map.
+/// Returns where the first operator of a comparison begins. Text in brackets belongs to the key of a map.
 const fn operator(term: &str) -> Option<usize> {
     let bytes = term.as_bytes();
     let (mut at, mut in_brackets) = (0, false);
@@ -180,7 +180,7 @@ const fn place(table: &Table, field: &str) -> Option<usize> {
     None
 }
 
-/// Whether a field is a column of many values, or the value that a map has for a key.
+/// Returns true if a field is a column of many values, or the value that a map has for a key.
 const fn is_of_many(table: &Table, field: &str) -> bool {
     let mut m = 0;
     while m < table.many.len() {
@@ -207,7 +207,7 @@ const fn is_end_or_key(rest: &str) -> bool {
     matches!(rest.as_bytes(), [] | [b'.' | b'[', ..])
 }
 
-/// What a field has behind a path; `None` if it does not begin with it.
+/// Returns the rest of a field after a path; `None` if the field does not begin with the path.
 const fn behind(path: Path, field: &str) -> Option<&str> {
     let (mut path, mut rest, mut first) = (path, field, true);
     while let Some((name, more)) = path.split() {

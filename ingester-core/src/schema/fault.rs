@@ -1,11 +1,11 @@
-//! What can be wrong with a table, its columns and its keys, and what is said about it.
+//! The mistakes that a table, its columns and its keys can have, and their messages.
 
 use super::limits::{self, MOST_KEPT};
 use super::text::Text;
 use super::{Companion, Form, Ident};
 
-/// Something that a database would refuse, or that contradicts itself. A struct and a file are told the same sentence: it names the options
-/// that both have, and not how one of them writes their values.
+/// A definition that a database would refuse, or that contradicts itself. Structs and files share the message of a fault, so each message
+/// uses option names that exist in both, and does not say how either writes their values.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault<'a> {
     /// A name is empty.
@@ -26,14 +26,14 @@ pub enum Fault<'a> {
     ColumnTwice {
         /// The name.
         name: Ident,
-        /// What the earlier one is made by, in words.
+        /// The origin of the earlier column, for the message.
         by: &'a str,
     },
     /// Another column's key has this name.
     KeyTwice {
         /// The name.
         name: Ident,
-        /// What the earlier one is made by, in words.
+        /// The origin of the earlier column, for the message.
         by: &'a str,
     },
     /// A type for a value of several columns.
@@ -46,7 +46,7 @@ pub enum Fault<'a> {
     KeyLong {
         /// The key.
         key: Ident,
-        /// What it takes.
+        /// The size of the key.
         bytes: u32,
         /// How many columns it has.
         columns: usize,
@@ -68,9 +68,9 @@ pub enum Fault<'a> {
     ManyLong {
         /// The column.
         column: Ident,
-        /// What the key takes.
+        /// The size of the key.
         bytes: u32,
-        /// Whether it is that of a list or a map.
+        /// The key belongs to a list, or to a map.
         form: Form,
     },
     /// The table of many values has the name of one for labels or annotations.
@@ -97,15 +97,15 @@ pub enum Fault<'a> {
     NullLost(Ident),
     /// The former name of a column is the present one.
     WasPresent(&'a str),
-    /// The former name of a column is that of another one.
+    /// The former name of a column is another column's present name.
     WasOfOther(&'a str),
-    /// The former name of a column is that of another one, too.
+    /// The former name of a column is another column's former name, too.
     WasTwice(&'a str),
-    /// The former name is that of a column of every table.
+    /// The former name is the name of a column that every table has.
     WasBase(&'a str),
     /// Two columns exchange their names.
     WasExchanged,
-    /// A key names a column that there is not.
+    /// A key names a column that does not exist.
     KeyColumnUnknown(&'a str),
     /// A key names a column of many values.
     KeyColumnMany(&'a str),
@@ -121,7 +121,7 @@ pub enum Fault<'a> {
     KeyThere(Ident),
     /// The name of a table is too long for its companions.
     TableLong(&'a str),
-    /// The name of a table begins like those of others.
+    /// The name of a table begins with a prefix that is reserved for others.
     TableReserved {
         /// How the name begins.
         prefix: &'static str,
@@ -163,7 +163,7 @@ pub enum Fault<'a> {
     EvictUnevictable,
     /// A comparison of a field selector without an operator.
     EvictOperator(&'a str),
-    /// What a rule of evictions names is not a column.
+    /// A rule of evictions names a field that is not a column.
     EvictField(&'a str),
     /// `since` is not a time.
     EvictNotATime(&'a str),
@@ -177,13 +177,13 @@ pub enum Fault<'a> {
     HistoryColumn(Ident),
     /// A key has the name of one that the table of the kind's history has.
     HistoryKey(Ident),
-    /// The table of many values has the name of that of the kind's history.
+    /// The table of many values has the same name as the table of the kind's history.
     HistoryMany,
     /// Several sentences about the status, or one that says that it is about that.
     OfStatus(Text),
 }
 
-/// What a name is for, and with which option it is given.
+/// The use of a name, and the option that gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// A column, by `column`.
@@ -221,7 +221,7 @@ impl Named {
 }
 
 impl Fault<'_> {
-    /// What is wrong, and what to do.
+    /// Returns the message: the mistake and its remedy.
     #[expect(clippy::too_many_lines, reason = "a list: one sentence for each fault")]
     pub(crate) const fn sentence(&self) -> Text {
         let text = Text::new("");
@@ -459,7 +459,7 @@ impl Fault<'_> {
 }
 
 impl Text {
-    /// Adds a name in its quotes, behind what it is the name of.
+    /// Adds the word for what it names, and the name in its quotes.
     const fn quoted(self, what: &str, name: &str) -> Self {
         let text = if what.is_empty() { self } else { self.str(what).str(" ") };
         text.str("`").str(name).str("`")

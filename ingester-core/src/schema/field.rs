@@ -1,4 +1,4 @@
-//! What `#[index]` on a field asks for: its columns, before they are part of a table.
+//! The columns that `#[index]` on a field asks for, before they are part of a table.
 
 use super::text::Text;
 use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
@@ -26,25 +26,25 @@ pub struct Part {
     pub ty: SqlType,
     /// How the column takes part in keys.
     pub key: PartKey,
-    /// Where the part's value comes from; [`Fingerprint::NONE`] if that is unknown.
+    /// The source of the part's value; [`Fingerprint::NONE`] if that is unknown.
     pub source: Fingerprint,
-    /// Where the part is in the JSON of the value; `None` if that is not known.
+    /// The place of the part in the JSON of the value; `None` if that is not known.
     pub path: Option<Path>,
-    /// Whether a function makes the part's value from what is at the path.
+    /// A function makes the part's value from the JSON at the path.
     pub computed: bool,
-    /// Which stored values stay.
+    /// Which stored values stay, whatever the object has.
     pub stays: Stays,
-    /// What is stored if there is no value; `None` if the kind decides it for all of its columns.
+    /// The stored value if there is no value; `None` if the kind decides this for all of its columns.
     pub absent: Option<Absent>,
     /// The unit in which it counts a quantity.
     pub unit: Option<Unit>,
     /// The names of an enum's values; empty for anything else.
     pub names: &'static [&'static str],
-    /// Whether it can be absent in a value that is there, so that its column is NULL.
+    /// The part can be absent in a value that is there; then its column is NULL.
     pub optional: bool,
-    /// Whether its column is NULL wherever its field is absent.
+    /// The column is NULL wherever its field is absent.
     pub null_if_absent: bool,
-    /// Whether it has many values, those of a list or a map, which are in a separate table.
+    /// The part has the values of a list or a map, which are in a separate table; `None` for one value.
     pub many: Option<Form>,
 }
 
@@ -131,20 +131,20 @@ impl Shape {
         }
     }
 
-    /// Whether this is one column without a suffix.
+    /// True for one column without a suffix.
     pub(super) const fn is_scalar(&self) -> bool {
         self.parts.len() == 1 && self.parts[0].suffix.is_none()
     }
 }
 
-/// What is known of the Rust type of a field's values.
+/// The properties of a field's values that follow from their Rust type.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueType {
     /// Its columns.
     pub shape: Shape,
-    /// Whether all of them can be absent at once: the type is an `Option`, or the way to it leads through one.
+    /// All columns can be absent at once: the type is an `Option`, or the way to it leads through one.
     pub optional: bool,
-    /// Whether all of them are NULL wherever the field at the end of the way is absent.
+    /// All columns are NULL wherever the field at the end of the way is absent.
     pub null_if_absent: bool,
 }
 
@@ -158,11 +158,11 @@ pub struct Field {
     pub(super) column: &'static str,
     /// The shape of the field's Rust type; without parts if the type has none, which rustc reports.
     pub(super) shape: Shape,
-    /// Whether the shape is known. If not, columns may be missing, and checks that need them report nothing.
+    /// The shape is known. If not, columns may be missing, and checks that need them report nothing.
     known: bool,
-    /// Whether the whole value can be absent.
+    /// The whole value can be absent.
     optional: bool,
-    /// Whether it is NULL wherever its field is absent.
+    /// The whole value is NULL wherever its field is absent.
     null_if_absent: bool,
     /// `type = "..."`.
     pub(super) ty: Option<SqlType>,
@@ -174,7 +174,7 @@ pub struct Field {
     source: Fingerprint,
     /// Where the value is in the JSON of what holds the field: names with dots between them. `None` if that is not known.
     path: Option<&'static str>,
-    /// Whether a function makes the value from what is there.
+    /// A function makes the value from the JSON at the path.
     computed: bool,
     /// `keep` or `first`.
     stays: Stays,
@@ -239,42 +239,43 @@ impl Field {
         }
     }
 
-    /// Where the value comes from, in any words that change whenever the value might.
+    /// Sets the source of the value, in any words that change whenever the value might.
     #[must_use]
     pub const fn from(mut self, source: &str) -> Self {
         self.source = Fingerprint::NONE.text(source);
         self
     }
 
-    /// Where the value is in the JSON: names with dots between them, from the object, or in a status or a nested struct from there.
+    /// Sets the place of the value in the JSON: names with dots between them, from the object, or in a status or a nested struct from
+    /// there.
     #[must_use]
     pub const fn at(mut self, path: &'static str) -> Self {
         self.path = Some(path);
         self
     }
 
-    /// As [`Field::at`], for a value that a function makes from what is there.
+    /// As [`Field::at`], for a value that a function makes from the JSON there.
     #[must_use]
     pub const fn computed_at(mut self, path: &'static str) -> Self {
         self.computed = true;
         self.at(path)
     }
 
-    /// `keep` or `first`: which stored values stay.
+    /// Sets `keep` or `first`: which stored values stay.
     #[must_use]
     pub const fn stays(mut self, stays: Stays) -> Self {
         self.stays = stays;
         self
     }
 
-    /// `absent = "..."`: what is stored if there is no value, whatever the kind decides for its other columns.
+    /// Sets `absent = "..."`: the stored value if there is no value, whatever the kind decides for its other columns.
     #[must_use]
     pub const fn absent(mut self, absent: Absent) -> Self {
         self.absent = Some(absent);
         self
     }
 
-    /// A function makes the value, from an unknown source.
+    /// Says that a function makes the value, from an unknown source.
     #[must_use]
     pub const fn computed(mut self) -> Self {
         self.computed = true;
@@ -295,7 +296,7 @@ impl Field {
         self
     }
 
-    /// Whether all columns of these fields are known. If not, an error has been reported already.
+    /// True if all columns of these fields are known. If not, an error has been reported already.
     pub(super) const fn all_known(fields: &[Field]) -> bool {
         let mut i = 0;
         while i < fields.len() {
@@ -369,7 +370,7 @@ impl Field {
         }
     }
 
-    /// Whether a function makes the value of part `i`.
+    /// True if a function makes the value of part `i`.
     pub(super) const fn part_computed(&self, i: usize) -> bool {
         self.computed || self.shape.parts[i].computed
     }
@@ -382,7 +383,7 @@ impl Field {
         }
     }
 
-    /// What is stored where part `i` has no value, in a kind that says `of_kind` of all of its columns.
+    /// Returns the stored value for part `i` if it has no value. `of_kind` is the kind's option for all of its columns.
     pub(super) const fn part_absent(&self, i: usize, of_kind: Absent) -> Absent {
         match (self.absent, self.shape.parts[i].absent) {
             (Some(absent), _) | (None, Some(absent)) => absent,
@@ -400,22 +401,22 @@ impl Field {
         self.shape.parts[i].names
     }
 
-    /// Whether `keep` or `first` is set for the whole value.
+    /// True if `keep` or `first` is set for the whole value.
     pub(super) const fn stays_as_a_whole(&self) -> bool {
         !self.stays.is_none()
     }
 
-    /// Whether part `i` can be absent, so that its column is NULL in the row of an object that was read.
+    /// True if part `i` can be absent, so its column can be NULL in the row of an object that was read.
     pub(super) const fn part_optional(&self, i: usize) -> bool {
         self.optional || self.shape.parts[i].optional
     }
 
-    /// Whether part `i`'s column is NULL wherever its field is absent.
+    /// True if part `i`'s column is NULL wherever its field is absent.
     pub(super) const fn part_null_if_absent(&self, i: usize) -> bool {
         if self.shape.is_scalar() { self.null_if_absent } else { self.shape.parts[i].null_if_absent }
     }
 
-    /// Whether it has nothing to say about what is absent: it is not known, or has many values.
+    /// True if nothing can be said about absent values: the field is not known, or has many values.
     pub(super) const fn says_nothing_of_absence(&self, i: usize) -> bool {
         !self.known || self.shape.parts[i].many.is_some()
     }
@@ -425,7 +426,7 @@ impl Field {
         self.shape
     }
 
-    /// What part `i`'s column is, and where its value comes from.
+    /// Returns a fingerprint of part `i`'s column and of the source of its value.
     pub(super) const fn part_fingerprint(&self, i: usize) -> Fingerprint {
         let length = match self.part_type(i).length() {
             Some(length) => length as u64,
@@ -470,7 +471,7 @@ impl Field {
         }
     }
 
-    /// Whether parts `a` and `b` are in one key.
+    /// True if parts `a` and `b` are in one key.
     pub(super) const fn same_key(&self, a: usize, b: usize) -> bool {
         match (self.part_key(a), self.part_key(b)) {
             (PartKey::Own, PartKey::Own) => a == b,
@@ -480,7 +481,7 @@ impl Field {
         }
     }
 
-    /// Whether a key begins with part `i`.
+    /// True if a key begins with part `i`.
     pub(super) const fn begins_key(&self, i: usize) -> bool {
         let mut earlier = 0;
         while earlier < i {
@@ -503,7 +504,7 @@ impl Field {
         count
     }
 
-    /// How many columns these fields have, those of many values among them.
+    /// Counts the columns of these fields, including the columns of many values.
     pub const fn count(fields: &[Field]) -> usize {
         let (mut i, mut count) = (0, 0);
         while i < fields.len() {

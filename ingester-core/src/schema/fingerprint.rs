@@ -1,7 +1,7 @@
-//! The fingerprint of a kind's definition: what its columns are, and where their values come from.
+//! The fingerprint of a kind's definition: its columns, and the sources of their values.
 
-/// A number that is the same as long as what was put into it is the same. It is made in constant evaluation, and does not depend
-/// on the compiler, the platform or the order of fields.
+/// A hash that stays the same as long as its input does. It is made in constant evaluation, and does not depend on the compiler, the
+/// platform or the order of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u64);
 
@@ -10,10 +10,10 @@ const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
 impl Fingerprint {
-    /// Of nothing.
+    /// The fingerprint of nothing.
     pub const NONE: Fingerprint = Fingerprint(OFFSET);
 
-    /// With a text appended.
+    /// Appends a text.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -26,7 +26,7 @@ impl Fingerprint {
         fingerprint
     }
 
-    /// With a number appended.
+    /// Appends a number.
     #[must_use]
     pub const fn number(mut self, number: u64) -> Self {
         let bytes = number.to_le_bytes();
@@ -38,13 +38,13 @@ impl Fingerprint {
         self
     }
 
-    /// With another one appended.
+    /// Appends another fingerprint.
     #[must_use]
     pub const fn and(self, other: Fingerprint) -> Self {
         self.number(other.0)
     }
 
-    /// With another one added; the order of such additions makes no difference.
+    /// Adds another fingerprint; the order of such additions makes no difference.
     #[must_use]
     pub const fn beside(self, other: Fingerprint) -> Self {
         // The multiplications and shifts of MurmurHash3's end spread each one over all bits before they are added.

@@ -1,6 +1,6 @@
-//! What a column of many values holds: a list or a map.
+//! The two forms of a column of many values: a list or a map.
 
-/// What a column of many values is made of.
+/// The form of a column of many values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A list: each value once.

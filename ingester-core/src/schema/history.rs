@@ -9,7 +9,7 @@ use super::{Ident, SqlType, Stays};
 /// The column that has the place of `update_time`.
 pub const VALID_FROM: Ident = Ident::new("valid_from");
 
-/// The columns behind those of the main table.
+/// The columns that follow the main table's columns.
 const ENDS: [Column; 2] = [
     Column::plain(Ident::new("valid_to"), SqlType::DateTime, false),
     Column::plain(Ident::new("change"), SqlType::VarChar(16), false),
@@ -32,7 +32,7 @@ impl History {
 
 /// The table of former versions, made of the main one.
 impl Table {
-    /// Whether this is such a table: it has several rows of a uid.
+    /// True for a table of former versions, which has several rows of a uid.
     pub const fn is_former(&self) -> bool {
         self.columns.len() > base::UPDATE_TIME && self.columns[base::UPDATE_TIME].name.same(&VALID_FROM)
     }
@@ -50,7 +50,7 @@ impl Table {
         if place >= self.columns.len() {
             return ENDS[place - self.columns.len()];
         }
-        // What a row had is copied as it is.
+        // Values are copied as the row had them.
         let column = Column { stays: Stays::None, ..self.columns[place] };
         if place == base::UPDATE_TIME { Column { name: VALID_FROM, ..column } } else { column }
     }
@@ -75,8 +75,8 @@ impl Table {
         2 + self.keys.len().saturating_sub(BASE_KEYS.len())
     }
 
-    /// Its key at a place. The kind's own keys end with `valid_to`, where that fits: of the versions with a value, those that had ended
-    /// before a moment are not read.
+    /// Returns the key at a place. The kind's own keys end with `valid_to` where this fits: of the versions with a value, a query about
+    /// a moment then does not read those that had ended before it.
     ///
     /// # Panics
     /// If there are fewer.
@@ -130,7 +130,7 @@ impl Table {
         Table { kind: self.kind, name, was, columns, many: &[], keys, companions: false, history: None }
     }
 
-    /// The same tables with a history.
+    /// Adds a history to the tables.
     #[must_use]
     pub const fn with_history(mut self, history: History) -> Self {
         self.history = Some(history);
@@ -138,7 +138,7 @@ impl Table {
     }
 }
 
-/// That a table can have a table of former versions beside it.
+/// Checks that a table can have a table of former versions.
 pub const fn check_history<'a>(table: &Table) -> Option<Fault<'a>> {
     let mut c = BASE_COLUMNS.len();
     while c < table.columns.len() {

@@ -77,19 +77,19 @@ impl Ident {
         }
     }
 
-    /// Whether this is the name `head` with an underscore and `tail`, without case.
+    /// True if this is the name `head` with an underscore and `tail`, ignoring case.
     pub(crate) const fn is_joined(&self, head: &Ident, tail: &str) -> bool {
         // Most names differ in length already: constant evaluation is slow.
         let length = head.len as usize + 1 + tail.len();
         self.len as usize == length && same_name(self.as_str(), joined(head.as_str(), tail).as_str())
     }
 
-    /// Whether both are the same name; MySQL compares names of columns and keys without case.
+    /// Compares two names; MySQL compares names of columns and keys without case.
     pub const fn same(&self, other: &Ident) -> bool {
         self.len == other.len && self.same_as(other.as_str())
     }
 
-    /// Whether this is the name `other`, without case.
+    /// Returns true if this is the name `other`, ignoring case.
     pub const fn same_as(&self, other: &str) -> bool {
         same_name(self.as_str(), other)
     }

@@ -44,13 +44,13 @@ pub(crate) const LABEL_KEY_CHARACTERS: u16 = 317;
 /// Characters in a label's value. Kubernetes documentation, as above.
 pub(crate) const LABEL_VALUE_CHARACTERS: u16 = 63;
 
-/// Bytes in the name of a kind's table: that of its companion for annotations must fit.
+/// Bytes in the name of a kind's table: the name of its companion for annotations must fit as well.
 pub const TABLE_BYTES: usize = IDENTIFIER_BYTES - "_annotations".len();
 
 /// The most bytes in the name of a table of many values: the names of keys contain it on SQLite, and must not be cut.
 pub(crate) const MANY_TABLE_BYTES: usize = IDENTIFIER_BYTES - "__key_value".len();
 
-/// Bytes in the key of a table of many values, beside those of a value: the uid, of 64 characters, or the key of a map.
+/// Bytes in the key of a table of many values, in addition to a value: the uid, of 64 characters, or the key of a map.
 pub(crate) const fn beside_many(form: Form) -> u32 {
     match form {
         Form::List => 64 * CHARACTER_BYTES,

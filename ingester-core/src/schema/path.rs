@@ -2,13 +2,13 @@
 
 /// The names of fields that lead to a value, from the object inwards: `spec.owner.name`.
 ///
-/// The derives join such paths in constant evaluation: the path of a struct's field comes behind that of the field that holds
-/// the struct.
+/// The derives join such paths in constant evaluation: the path of the field that holds a struct comes before the path of the struct's
+/// field.
 #[derive(Clone, Copy)]
 pub struct Path {
     /// Names with dots between them. Each text may be empty.
     names: [&'static str; 2],
-    /// What comes behind them.
+    /// The rest of the path.
     rest: Option<&'static Path>,
 }
 
@@ -58,7 +58,7 @@ impl Path {
             .filter(|name| !name.is_empty())
     }
 
-    /// Whether this is the path that `text` writes with dots.
+    /// Returns true if `text` writes this path, with dots.
     pub fn is(&self, text: &str) -> bool {
         self.steps().eq(text.split('.'))
     }

@@ -22,7 +22,7 @@ pub(crate) enum PruneStep<'p> {
     Each,
 }
 
-/// The first step of a path, and the path behind it; `None` where no step begins.
+/// The first step of a path, and the path after it; `None` where no step begins.
 pub(crate) const fn prune_step(path: &str) -> Option<(PruneStep<'_>, &str)> {
     let bytes = path.as_bytes();
     let mut end;
@@ -59,7 +59,7 @@ const fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$')
 }
 
-/// What is wrong with one of a kind's paths.
+/// Checks one of a kind's paths.
 pub const fn check_prune<'a>(table: &Table, paths: &[&'a str], place: usize) -> Option<Fault<'a>> {
     let path = paths[place];
     if let Some(fault) = check_prune_path(path) {
@@ -120,7 +120,7 @@ pub(crate) const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
     None
 }
 
-/// Whether a path is another one, or in it.
+/// True if a path is another one, or lies within it.
 const fn begins_with(path: &str, other: &str) -> bool {
     let (mut path, mut other) = (path, other);
     loop {
@@ -137,14 +137,14 @@ const fn begins_with(path: &str, other: &str) -> bool {
     }
 }
 
-/// Whether nothing is left at a column's place of an object without what is at the path.
+/// True if a column's path leads to nothing once the value at `prune` is cut out.
 const fn has_no_more(prune: &str, column: Path) -> bool {
     let (mut prune, mut column) = (prune, column);
     while let Some((step, rest)) = prune_step(prune) {
         match (step, column.split()) {
             (PruneStep::Name(wanted), Some((name, _))) if !same(wanted, name) => return false,
             (_, Some((_, behind))) => column = behind,
-            // The list itself, of which every element is cut out.
+            // The list itself, with every element cut out of it.
             (PruneStep::Each, None) => {}
             (PruneStep::Name(_), None) => return false,
         }

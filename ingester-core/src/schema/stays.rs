@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which stored values of a column stay. An object that was deleted and made again under its name has another uid, and so a row of its
-/// own: nothing stays from one to the other.
+/// Which stored values of a column an object's new value does not replace. An object that was deleted and made again under its name has
+/// another uid, and so a row of its own: nothing stays from one to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stays {
@@ -17,7 +17,7 @@ pub enum Stays {
 }
 
 impl Stays {
-    /// Whether the stored value stays, given whether it and the object's value are NULL.
+    /// Returns true if the stored value stays. The arguments say if it is NULL, and if the object's value is NULL.
     pub const fn holds(self, stored_is_null: bool, new_is_null: bool) -> bool {
         match self {
             Stays::None => false,
@@ -26,7 +26,7 @@ impl Stays {
         }
     }
 
-    /// Whether values that stay under this rule may be overwritten under another one.
+    /// Returns true if values that stay under this rule may be overwritten under another one.
     pub const fn is_weakened_by(self, other: Stays) -> bool {
         match (self, other) {
             (Stays::None, _) | (Stays::Keep, Stays::Keep | Stays::First) | (Stays::First, Stays::First) => false,
@@ -34,7 +34,7 @@ impl Stays {
         }
     }
 
-    /// Whether it is [`Stays::None`].
+    /// Returns true for [`Stays::None`].
     pub const fn is_none(&self) -> bool {
         matches!(self, Stays::None)
     }

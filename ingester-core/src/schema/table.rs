@@ -1,4 +1,5 @@
-//! A kind's tables: the main one, that of its history, and its companions: for labels, for annotations, and for each column of many values.
+//! A kind's tables: the main one, the table of its history, and its companions: for labels, for annotations, and for each column of many
+//! values.
 
 use super::field::Field;
 use super::fingerprint::Fingerprint;
@@ -15,17 +16,17 @@ pub struct Column {
     pub name: Ident,
     /// Its type.
     pub ty: SqlType,
-    /// Whether it may be NULL. Indexed columns always may, because a new column is NULL until it is backfilled.
+    /// Nullable in SQL. Indexed columns always are, because a new column is NULL until it is backfilled.
     pub nullable: bool,
     /// Its former name (`was = "..."`).
     pub was: Option<Ident>,
-    /// Where its value is in the JSON of the object; `None` if it is not there, or the place is unknown.
+    /// The place of its value in the JSON of the object; `None` if it is not there, or the place is unknown.
     pub path: Option<Path>,
-    /// Whether a function makes its value from what is at the path (`with = function`).
+    /// A function makes its value from the JSON at the path (`with = function`).
     pub computed: bool,
     /// Which of its stored values stay, whatever the object has.
     pub stays: Stays,
-    /// What is stored where the object has no value.
+    /// The stored value when the object has no value.
     pub absent: Absent,
     /// The unit in which it counts a quantity; `None` if it has something else.
     pub unit: Option<Unit>,
@@ -99,9 +100,9 @@ pub struct Table {
     pub many: &'static [Many],
     /// Its secondary keys; the primary key is `uid`.
     pub keys: &'static [Key],
-    /// Whether it has companions for labels and annotations. Without them, both are in `json` alone.
+    /// The table has companions for labels and annotations. Without them, both are in `json` alone.
     pub companions: bool,
-    /// What is kept of the former versions of its rows; `None` for nothing.
+    /// The limits of the history of its rows; `None` if no former versions are kept.
     pub history: Option<History>,
 }
 
@@ -179,20 +180,20 @@ impl Companion {
     }
 }
 
-/// A column of many values (`#[index(many)]`): those of a list or a map, each in a row of the table `<table>_<column>`.
+/// A column of many values (`#[index(many)]`): each value of a list or a map is a row of the table `<table>_<column>`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Many {
     /// Its name, with which the table's ends.
     pub name: Ident,
     /// Its former name (`was = "..."`).
     pub was: Option<Ident>,
-    /// Whether it is a list or a map.
+    /// A list or a map.
     pub form: Form,
-    /// Where the list or map is in the JSON of the object; `None` if it is not there, or the place is unknown.
+    /// The place of the list or map in the JSON of the object; `None` if it is not there, or the place is unknown.
     pub path: Option<Path>,
-    /// Whether a function makes it from what is at the path (`with = function`).
+    /// A function makes it from the JSON at the path (`with = function`).
     pub computed: bool,
-    /// Its place in [`Table::many`], and in those of each row.
+    /// Its place in [`Table::many`], and among the many values of each row.
     pub place: usize,
     /// `obj_uid`, `key` and `value`; of a list without `key`, and the last one does not count.
     columns: [Column; 3],
@@ -217,7 +218,7 @@ impl Many {
         Many { name, was, form, path, computed, place, columns: [LABEL_COLUMNS[0], key, value] }
     }
 
-    /// The same with the unit in which its values count quantities.
+    /// Sets the unit in which its values count quantities.
     #[must_use]
     pub const fn in_unit(mut self, unit: Option<Unit>) -> Self {
         self.columns[2].unit = unit;
@@ -284,7 +285,7 @@ pub const BASE_COLUMNS: [Column; 13] = [
     column("update_time", SqlType::DateTime, false),
     column("delete_time", SqlType::DateTime, true),
     column("evict_time", SqlType::DateTime, true),
-    // NULL in rows that are not evicted, and in those of releases that did not know the column.
+    // NULL in rows that are not evicted, and in rows of releases that did not know the column.
     column("evict_confirmed", SqlType::Boolean, true),
     column("ingest_version", SqlType::IntUnsigned, false),
     column("proto", SqlType::LongBlob, true),
@@ -352,14 +353,14 @@ pub const NARROW_KEY: &str = "uid_version";
 /// status struct may also be used elsewhere, so its fields cannot know it.
 const ROOTS: [&str; 3] = ["", "status", ""];
 
-/// What a derive knows about a table. [`TableParts::columns`] and [`TableParts::keys`] make the table of it.
+/// The parts of a table that a derive knows. [`TableParts::columns`] and [`TableParts::keys`] make the table from them.
 #[derive(Clone, Copy)]
 pub struct TableParts {
     /// The indexed fields of the spec, the status and the metadata.
     pub fields: [&'static [Field]; 3],
     /// The names of the columns of each composite key.
     pub keys: &'static [&'static [&'static str]],
-    /// What is stored where an object has no value, in columns that do not say it themselves.
+    /// The stored value when an object has no value, in columns without an option of their own.
     pub absent: Absent,
 }
 
@@ -369,7 +370,7 @@ impl TableParts {
         TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Unsaid }
     }
 
-    /// Whether all columns are known. If not, an error has been reported already.
+    /// True if all columns are known. If not, an error has been reported already.
     pub(super) const fn all_known(&self) -> bool {
         Field::all_known(self.fields[0]) && Field::all_known(self.fields[1]) && Field::all_known(self.fields[2])
     }
@@ -445,7 +446,7 @@ impl TableParts {
         count
     }
 
-    /// What the indexed columns are and where their values come from; their order, keys and former names do not count.
+    /// Returns a fingerprint of the indexed columns and the sources of their values; their order, keys and former names do not count.
     pub const fn fingerprint(&self) -> Fingerprint {
         let mut fingerprint = Fingerprint::NONE;
         let mut group = 0;
@@ -607,14 +608,14 @@ impl Table {
         Table { kind, name, was: None, columns, many: &[], keys, companions: true, history: None }
     }
 
-    /// The same tables with columns of many values.
+    /// Adds columns of many values.
     #[must_use]
     pub const fn with_many(mut self, many: &'static [Many]) -> Self {
         self.many = many;
         self
     }
 
-    /// The same without companions for labels and annotations.
+    /// Removes the companions for labels and annotations.
     #[must_use]
     pub const fn without_companions(mut self) -> Self {
         self.companions = false;
@@ -645,7 +646,8 @@ impl Table {
         }
     }
 
-    /// Whether the main table, that of its history or a companion, or one for labels or annotations that is not there, has this name.
+    /// Returns true if this is the name of the main table, of the table of its history or of a companion. Companions for labels and
+    /// annotations count even if the kind does not have them.
     pub(crate) const fn has_table(&self, name: &str) -> bool {
         let mut is = self.name.same_as(name);
         is |= self.history.is_some() && joined(self.name.as_str(), HISTORY).as_str().eq_ignore_ascii_case(name);
@@ -662,7 +664,7 @@ impl Table {
         is
     }
 
-    /// The same tables with a former name, without checks.
+    /// Sets a former name, without checks.
     pub const fn was_unchecked(mut self, was: &str) -> Self {
         self.was = Some(Ident::tolerant(was, ""));
         self
@@ -672,12 +674,12 @@ impl Table {
     pub const fn companion(&self, companion: Companion) -> Ident {
         match companion {
             Companion::Labels | Companion::Annotations => Ident::join(self.name.as_str(), companion.suffix()),
-            // A name that is too long is reported by its check.
+            // The table's check reports a name that is too long.
             Companion::Values(_) => Ident::tolerant(self.name.as_str(), companion.suffix()),
         }
     }
 
-    /// The former names that a companion table may have: that of the kind's table may have changed, the column's, or both.
+    /// Returns the former names that a companion table may have: the name of the kind's table may have changed, the column's name, or both.
     pub fn companion_was(&self, companion: Companion) -> Vec<Ident> {
         let suffix_was = match companion {
             Companion::Values(many) => many.was,

@@ -79,7 +79,7 @@ impl Text {
     }
 }
 
-/// Whether two strings are equal, in constant evaluation.
+/// Compares two strings in constant evaluation.
 pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
@@ -95,12 +95,12 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Whether two strings are equal apart from the case of ASCII letters, as MySQL compares names of columns and keys.
+/// Compares two strings apart from the case of ASCII letters, as MySQL compares names of columns and keys.
 pub(super) const fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)
 }
 
-/// Whether `name` can be an identifier: 1 to 63 bytes of `a-z A-Z 0-9 _ $`.
+/// Returns true if `name` can be an identifier: 1 to 63 bytes of `a-z A-Z 0-9 _ $`.
 pub(super) const fn is_identifier(name: &str) -> bool {
     !name.is_empty() && name.len() <= limits::IDENTIFIER_BYTES && first_foreign(name).is_none()
 }
@@ -118,7 +118,7 @@ pub(super) const fn first_foreign(name: &str) -> Option<usize> {
     None
 }
 
-/// Whether an identifier may have this byte.
+/// Returns true if an identifier may have this byte.
 pub(crate) const fn is_identifier_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }

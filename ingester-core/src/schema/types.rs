@@ -32,7 +32,7 @@ pub enum SqlType {
     Json,
 }
 
-/// What kind of values a type holds. `#[index(type = "...")]` may only choose another type for the same kind.
+/// The kinds of values that types hold. `#[index(type = "...")]` may only choose another type for the same kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueKind {
     Truth,
@@ -171,22 +171,22 @@ impl SqlType {
         }
     }
 
-    /// Whether `other` holds the same kind of values, so that `#[index(type = ...)]` may choose it.
+    /// Returns true if `other` holds the same kind of values, so that `#[index(type = ...)]` may choose it.
     pub const fn may_become(self, other: SqlType) -> bool {
         self.value_kind() as u8 == other.value_kind() as u8
     }
 
-    /// Whether a column of this type has the default 0.
+    /// True if a column of this type has the default 0.
     pub const fn zero_by_default(self) -> bool {
         matches!(self, SqlType::IntUnsigned)
     }
 
-    /// Whether values are texts as objects have them; JSON is not.
+    /// True if values are texts as objects have them; JSON is not.
     pub const fn is_text(self) -> bool {
         matches!(self.value_kind(), ValueKind::Text)
     }
 
-    /// Whether a column of many values may have values of this type, where their length is bounded.
+    /// True if a column of many values may have values of this type, provided that their length is bounded.
     pub(crate) const fn may_be_many(self) -> bool {
         match self.value_kind() {
             ValueKind::Integer
@@ -199,7 +199,7 @@ impl SqlType {
         }
     }
 
-    /// Whether its values are numbers.
+    /// True if values are numbers.
     pub const fn holds_numbers(self) -> bool {
         match self.value_kind() {
             ValueKind::Integer | ValueKind::Count | ValueKind::Float => true,

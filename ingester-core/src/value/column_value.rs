@@ -25,11 +25,11 @@ pub trait ColumnValue {
     /// The columns that a value takes.
     const SHAPE: Shape;
 
-    /// Whether a value can be absent as a whole, so that all its columns are NULL. Of a composite, each part says by itself whether it can
+    /// True if a value can be absent as a whole, so that all its columns are NULL. Each part of a composite has its own flag
     /// ([`Part::optional`](crate::schema::Part::optional)).
     const OPTIONAL: bool = false;
 
-    /// Whether all columns are NULL wherever the field itself is absent. Not so for a type that reads its default then.
+    /// True if all columns are NULL wherever the field itself is absent. False for a type that reads its default then.
     const NULL_IF_ABSENT: bool = Self::OPTIONAL;
 
     /// Adds exactly one value for each part of [`ColumnValue::SHAPE`].

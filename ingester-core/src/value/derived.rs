@@ -38,14 +38,14 @@ pub fn named(name: &str, out: &mut Values) {
     out.push(Value::Text(name.into()));
 }
 
-/// What is known of `T`, if it can be stored. The derives write `<Layout<T>>::TYPE`, which is [`Layout::TYPE`] for a type that can be
-/// stored and [`NoLayout::TYPE`] for any other type. So a type that cannot be stored is reported once, by the code that writes the
-/// value, and the constants can still find other mistakes.
+/// The columns of `T`, if it can be stored. The derives write `<Layout<T>>::TYPE`, which is [`Layout::TYPE`] for a type that can be stored
+/// and [`NoLayout::TYPE`] for any other type. So a type that cannot be stored is reported once, by the code that writes the value, and the
+/// constants can still find other mistakes.
 #[derive(Debug)]
 pub struct Layout<T: ?Sized>(std::marker::PhantomData<T>);
 
 impl<T: ColumnValue + ?Sized> Layout<T> {
-    /// What is known of it.
+    /// The columns of the type.
     pub const TYPE: Option<ValueType> = Some(one::<T>());
 }
 
@@ -62,7 +62,7 @@ impl<T: ?Sized> NoLayout for Layout<T> {}
 pub struct LayoutOfMany<T: ?Sized>(std::marker::PhantomData<T>);
 
 impl<T: ManyValues + ?Sized> LayoutOfMany<T> {
-    /// What is known of it.
+    /// The columns of the type.
     pub const TYPE: Option<ValueType> = Some(many(T::SHAPE));
 }
 
@@ -142,7 +142,7 @@ pub struct Within<T>(Option<T>);
 
 /// One of these, so that one step can follow another.
 pub trait Reached: Sized {
-    /// The same behind an `Option`.
+    /// The same inside an `Option`.
     type Inside;
 
     /// Puts it there.
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(Probe::new(&None::<i32>).__open().__value(), None);
     }
 
-    /// Whether the values of what a function returns can be absent.
+    /// Returns true if the values that a function returns can be absent.
     fn optional<'a, S: 'a, V: ColumnValue>(function: fn(&'a S) -> V) -> bool {
         type_of(function).is_some_and(|ValueType { optional, .. }| optional)
     }

@@ -1,4 +1,4 @@
-//! What the values of a column can be compared with, by their Rust types.
+//! The Rust values with which the values of a column can be compared.
 
 use super::{ColumnValue, Value, Values};
 use class::{Anything, Integers, Moments, NamesOf, Numbers, Texts, Truths};
@@ -40,7 +40,7 @@ pub trait Names {
     const ALL: &'static [&'static str];
 }
 
-/// What columns hold, as far as comparisons care: types without values.
+/// Classes of columns for comparisons: types without values.
 pub mod class {
     /// Text.
     #[derive(Debug)]

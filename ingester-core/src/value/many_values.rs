@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 /// Implemented for vectors, slices, arrays and sets of [`ColumnValue`]s that are texts, integers or times, for maps of such values whose
 /// keys are texts, and for references, boxes and `Option`s of all these.
 ///
-/// A list has each value once, in no order. What is absent ([`None`]) is passed over. MySQL's comparison of texts takes no account of
-/// blanks at their ends, so texts and keys are stored without them, in every database.
+/// A list has each value once, in no order. Absent values ([`None`]) are passed over. MySQL ignores blanks at the ends of texts when it
+/// compares them, so texts and keys are stored without such blanks, in every database.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a list nor a map of values",
     label = "`many` is for a list or a map",

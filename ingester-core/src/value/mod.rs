@@ -16,7 +16,7 @@ pub use many_values::{ManyKey, ManyValues};
 use crate::schema::{Absent, Column, Shape, SqlType};
 use std::sync::Arc;
 
-/// Texts with a value each, sorted by their bytes: the rows of a companion table for one object. Those of a list have no value.
+/// Texts with a value each, sorted by their bytes: the rows of a companion table for one object. The texts of a list have no value.
 pub(crate) type Pairs = Arc<[(Box<str>, Box<str>)]>;
 
 /// A point in time: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.
@@ -78,7 +78,7 @@ impl Micros {
         Micros(since.as_secs() * 1_000_000 + i64::from(since.subsec_nanos()).div_euclid(1000))
     }
 
-    /// What a clock in UTC shows: to the end of the year 9999, before which jiff's timestamps end.
+    /// The time on a clock in UTC, up to the end of the year 9999; jiff's timestamps end before that.
     fn civil(self) -> Option<jiff::civil::DateTime> {
         EPOCH.checked_add(jiff::SignedDuration::from_micros(self.0)).ok()
     }
@@ -166,7 +166,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The values of a table's indexed columns, in their order; and those of its columns of many values, in theirs.
+/// The values of a table's indexed columns, and of its columns of many values, both in the order of the columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
     columns: Vec<Value>,
@@ -203,12 +203,12 @@ impl Values {
         }
     }
 
-    /// Adds the values of a list as those of the next column of many values.
+    /// Adds the values of a list as the next column of many values.
     pub(crate) fn push_list<T: ColumnValue>(&mut self, list: impl IntoIterator<Item = T>) {
         self.push_texts(list.into_iter().map(|value| (Box::default(), value)), |_, value| (value, Box::default()));
     }
 
-    /// Adds the values of a map as those of the next column of many values.
+    /// Adds the values of a map as the next column of many values.
     pub(crate) fn push_map<'k, T: ColumnValue>(&mut self, map: impl IntoIterator<Item = (&'k str, T)>) {
         let entries = map.into_iter().map(|(key, value)| (key.trim_end_matches(' ').into(), value));
         self.push_texts(entries, |key, value| (key, value));
@@ -231,8 +231,8 @@ impl Values {
         self.push_many(pairs);
     }
 
-    /// Adds the rows of the next column of many values: those of a list have no value. Of several with one key, such as keys of a map that differ in
-    /// blanks at their ends, the least value counts, whatever the order of the map is.
+    /// Adds the rows of the next column of many values; rows of a list have no value. If several have one key, such as keys of a map that
+    /// differ only in blanks at their ends, the least value counts, whatever the order of the map is.
     pub fn push_many(&mut self, mut pairs: Vec<(Box<str>, Box<str>)>) {
         pairs.sort();
         pairs.dedup_by(|a, b| a.0 == b.0);
@@ -249,13 +249,13 @@ impl Values {
         self.columns
     }
 
-    /// The values of the columns, and those of the columns of many values.
+    /// Returns the values of the columns, and the values of the columns of many values.
     pub fn into_parts(self) -> (Vec<Value>, Vec<Pairs>) {
         (self.columns, self.many)
     }
 }
 
-/// A value as the text that every database gives back for it; `None` for NULL, and for what no column of many values has.
+/// A value as the text that every database gives back for it; `None` for NULL, and for a value that no column of many values can have.
 pub fn stored_text(value: &Value) -> Option<Box<str>> {
     match value {
         Value::Text(text) => Some(text.trim_end_matches(' ').into()),

@@ -199,7 +199,7 @@ const fn check_source(kinds: &[Kind], view: &View, place: usize, faults: &mut Fa
     }
 }
 
-/// Whether a kind is in the registry.
+/// Returns true if a kind is in the registry.
 const fn is_known(kinds: &[Kind], kind: &Kind) -> bool {
     let mut k = 0;
     while k < kinds.len() {
@@ -214,7 +214,7 @@ const fn is_known(kinds: &[Kind], kind: &Kind) -> bool {
     false
 }
 
-/// What an expression is for: a column of a view in the part of one kind, or the filter if that is empty.
+/// The use of an expression: a column of a view in the part of one kind, or the filter if that is empty.
 struct Part<'a> {
     kinds: &'a [Kind],
     view: &'a View,
@@ -387,7 +387,7 @@ const fn check_literal(part: &Part<'_>, literal: &Literal, faults: &mut Faults<'
     }
 }
 
-/// Whether every server and every mode of it reads this text alike. A dialect writes line breaks as functions.
+/// Returns true if every server reads this text alike in every mode. A dialect writes line breaks as functions.
 const fn is_plain(text: &str, lines: bool) -> bool {
     let bytes = text.as_bytes();
     let mut i = 0;
@@ -491,7 +491,7 @@ const fn check_type(view: &View, column: &ViewColumn, faults: &mut Faults<'_>) {
     }
 }
 
-/// Whether an expression names a column that is not there, which is reported already.
+/// Returns true if an expression names a column that does not exist, which is reported already.
 const fn is_unknown(table: &Table, expression: &Expression) -> bool {
     match expression {
         Expression::Column(name) => column_type(table, name).is_none(),
@@ -530,7 +530,7 @@ const fn value_of<'a>(source: &'a ViewSource, column: &str) -> Option<&'a Expres
     None
 }
 
-/// What an expression gives; `None` if that is always NULL, or it names a column that is not there.
+/// Returns the type of an expression; `None` if it is always NULL, or names a column that does not exist.
 pub const fn type_of(table: &Table, expression: &Expression) -> Option<ViewType> {
     match expression {
         Expression::Null => None,
@@ -555,7 +555,7 @@ pub const fn type_of(table: &Table, expression: &Expression) -> Option<ViewType>
     }
 }
 
-/// Whether values of one type are cast to another.
+/// Returns true if values of one type can be cast to another.
 const fn may_become(from: ViewType, to: ViewType) -> bool {
     match to {
         ViewType::Text => !matches!(from, ViewType::Bytes),
@@ -575,7 +575,7 @@ impl Literal {
 }
 
 impl ViewType {
-    /// What columns of a type hold.
+    /// Returns the view type for columns of an SQL type.
     pub(crate) const fn of(ty: SqlType) -> Self {
         match ty {
             SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {

@@ -1,7 +1,7 @@
-//! Views over the tables of several kinds, as constant data: a name, output columns, and for each kind what fills them.
+//! Views over the tables of several kinds, as constant data: a name, output columns, and the expressions that fill them for each kind.
 //!
-//! A view has one row for each row of its kinds' tables: those of deleted and evicted objects, too, unless a filter leaves them out.
-//! Its definition is part of the schema: it is generated, compared and migrated as tables are.
+//! A view has one row for each row of its kinds' tables, including rows of deleted and evicted objects unless a filter leaves them out. Its
+//! definition is part of the schema: it is generated, compared and migrated as tables are.
 //!
 //! ```
 //! use ingester_core::view::{self, Condition, Expression, Literal, ViewSource, View, ViewColumn};
@@ -74,7 +74,7 @@ use crate::kind::Kind;
 pub use check::type_of;
 pub use check::{ViewError, check_views, checked};
 
-/// A view: what its rows have, and where they come from.
+/// A view: its columns, and the kinds that give its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Its name in the database.
@@ -90,11 +90,11 @@ pub struct View {
 pub struct ViewColumn {
     /// Its name.
     pub name: &'static str,
-    /// What it holds, where every kind gives NULL; else the expressions say it.
+    /// The type of a column for which every kind gives NULL; otherwise the type follows from the expressions.
     pub ty: Option<ViewType>,
 }
 
-/// What a column of a view holds.
+/// The type of a column of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ViewType {
@@ -117,13 +117,13 @@ pub enum ViewType {
 pub struct ViewSource {
     /// The kind.
     pub kind: Kind,
-    /// What fills each column of the view, by the column's name.
+    /// The expression for each column of the view, by the column's name.
     pub values: &'static [(&'static str, Expression)],
-    /// Which rows the view has; without it all of them.
+    /// The condition for a row to appear in the view; `None` shows all rows.
     pub filter: Option<Condition>,
 }
 
-/// What fills a column, or is compared in a condition.
+/// A value that fills a column, or that a condition compares.
 #[derive(Clone, Copy, Debug)]
 pub enum Expression {
     /// NULL.
@@ -139,7 +139,7 @@ pub enum Expression {
     /// The value as text, integer or time. A time is written as in every column: `2026-03-09 20:36:46.500000`. Text becomes an
     /// integer by the digits that it begins with, and a time if it is written as in SQL or in JSON; SQLite keeps milliseconds of it.
     Cast(&'static Expression, ViewType),
-    /// The value behind the first condition that holds, else the last one.
+    /// The value of the first condition that holds, otherwise the last one.
     Case(&'static [(Condition, Expression)], &'static Expression),
     /// Texts, concatenated; NULL if one of them is.
     Concat(&'static [Expression]),
@@ -154,7 +154,7 @@ pub enum Literal {
     Integer(i64),
 }
 
-/// What is true or false of a row, never unknown.
+/// A condition on a row: true or false, never unknown.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition {
     /// The object is in the cluster, as far as is known.
@@ -178,7 +178,7 @@ pub enum Condition {
 }
 
 impl ViewColumn {
-    /// A column that holds what its expressions give.
+    /// Makes a column whose type follows from its expressions.
     pub const fn new(name: &'static str) -> Self {
         ViewColumn { name, ty: None }
     }
@@ -197,7 +197,7 @@ impl ViewSource {
         ViewSource { kind, values, filter: None }
     }
 
-    /// Only the rows of which this is true.
+    /// Keeps only the rows for which this is true.
     #[must_use]
     pub const fn filter(mut self, filter: Condition) -> Self {
         self.filter = Some(filter);

@@ -1,4 +1,4 @@
-//! Types for the JSON that protobuf and Kubernetes APIs write: what serde's own types are too strict for.
+//! Types for the JSON that protobuf and Kubernetes APIs write, for which serde's own types are too strict.
 //! May use: duration, json, schema, value.
 //!
 //! All of them read every form that occurs and write the canonical one.

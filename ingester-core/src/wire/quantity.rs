@@ -79,8 +79,8 @@ pub fn stored(number: i128) -> Value {
     }
 }
 
-/// For `#[index(with = quantity::thousandths)]`: a CPU of `0.5` or `500m` is 500. `None` for a text that is not a quantity. What is finer is
-/// rounded away from zero, as Kubernetes does.
+/// For `#[index(with = quantity::thousandths)]`: a CPU of `0.5` or `500m` is 500. `None` for a text that is not a quantity. Finer fractions
+/// are rounded away from zero, as Kubernetes does.
 pub fn thousandths<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Thousandths> {
     parse(quantity.quantity()).map(|number| Thousandths(counted(number, Unit::Milli)))
 }
@@ -169,7 +169,7 @@ pub fn parse(text: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// What a suffix multiplies by, and which power of ten in addition.
+/// Returns the multiplier of a suffix, and a power of ten in addition.
 fn factor(suffix: &str) -> Option<(i128, i32)> {
     let binary = |power: u32| Some((1_i128 << (10 * power), 0));
     match suffix {

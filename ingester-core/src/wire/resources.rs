@@ -1,7 +1,9 @@
-//! What pods ask for: quantities that are added and compared as Kubernetes does, and the rule that makes one sum of all containers.
+//! The resources that pods request: quantities that are added and compared as Kubernetes does, and the rule that adds up a pod's
+//! containers.
 //!
-//! A pod needs, of each resource, what its containers need together, or what one of its init containers needs if that is more: these run
-//! before the others, one after another. The function `resources` of a declared column and kinds that are built in share this:
+//! For each resource, a pod needs the sum of its containers, or the largest need of an init container if that is more, because init
+//! containers run before the others, one after another. The function `resources` of a declared column and kinds that are built in share
+//! this:
 //!
 //! ```
 //! use ingester_core::Ingestable;
@@ -33,7 +35,7 @@ use std::fmt;
 /// <https://pkg.go.dev/k8s.io/apimachinery/pkg/api/resource#Quantity>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
-    /// What is below a billionth was rounded away from zero.
+    /// Fractions below a billionth were rounded away from zero.
     billionths: i128,
     format: Format,
 }
@@ -139,19 +141,19 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// What a container or a pod asks for, by resource: Kubernetes' `ResourceRequirements`. Displays as JSON with sorted keys, and without
-/// what is empty. A column of it is such a text: give it `type = "TEXT"` and `key = false`.
+/// The resources of a container or a pod: Kubernetes' `ResourceRequirements`. Displays as JSON with sorted keys, and without empty parts. A
+/// column of it is such a text: give it `type = "TEXT"` and `key = false`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Requirements {
-    /// What it may take at most.
+    /// The most that it may use.
     pub limits: BTreeMap<String, Amount>,
-    /// What it needs.
+    /// The amount that it needs.
     pub requests: BTreeMap<String, Amount>,
 }
 
 impl Requirements {
-    /// What a pod of these containers asks for.
+    /// Adds up the resources of a pod with these containers.
     pub fn of_pod<'a>(
         containers: impl IntoIterator<Item = &'a Requirements>,
         init_containers: impl IntoIterator<Item = &'a Requirements>,
@@ -212,26 +214,26 @@ impl Scalar for Requirements {
     type Class = class::Texts;
 }
 
-/// The part of a pod's spec that says what it asks for.
+/// The part of a pod's spec that says which resources it needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
     /// The containers.
     pub containers: Vec<Container>,
-    /// Those that run before them.
+    /// Containers that run before them.
     pub init_containers: Vec<Container>,
 }
 
-/// The part of a container that says what it asks for.
+/// The part of a container that says which resources it needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Container {
-    /// What it asks for.
+    /// Its resources.
     pub resources: Requirements,
 }
 
 impl PodSpec {
-    /// What the pod asks for.
+    /// Returns the resources that the pod needs.
     pub fn resources(&self) -> Requirements {
         Requirements::of_pod(
             self.containers.iter().map(|one| &one.resources),
@@ -240,17 +242,17 @@ impl PodSpec {
     }
 }
 
-/// Some pods of one role of a job: the part that says how many there are, and what each asks for.
+/// Some pods of one role of a job: the part that says how many there are, and which resources each needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ReplicaSpec {
     /// How many.
     pub replicas: Option<i32>,
-    /// What they are made of.
+    /// The template of these pods.
     pub template: PodTemplate,
 }
 
-/// The part of a pod's template that says what a pod asks for.
+/// The part of a pod's template that says which resources a pod needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PodTemplate {
@@ -258,7 +260,7 @@ pub struct PodTemplate {
     pub spec: PodSpec,
 }
 
-/// How many pods of each role there are, and what each of them asks for, as JSON:
+/// Returns the number of pods of each role, and the resources of each pod, as JSON:
 /// `{"Worker":{"resources":{"limits":{"cpu":"2"}},"replicas":3}}`. A missing number is 0.
 pub fn replicas(roles: &BTreeMap<String, ReplicaSpec>) -> String {
     let roles: Vec<String> = roles

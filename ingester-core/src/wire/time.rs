@@ -20,7 +20,7 @@ pub struct Moment {
 const LAST_SECOND: i64 = 253_402_300_799;
 
 impl Moment {
-    /// The moment so many seconds after 1970, and so many nanoseconds, which may have another sign. `None` outside of the years
+    /// The moment this many seconds after 1970, plus nanoseconds, which may have another sign. `None` outside of the years
     /// -9999 to 9999.
     pub fn new(seconds: i64, nanoseconds: i32) -> Option<Self> {
         let nanos = i64::from(nanoseconds);
@@ -56,7 +56,7 @@ impl From<jiff::Timestamp> for Moment {
     }
 }
 
-/// RFC 3339 in UTC; the precision is the number of digits behind the second; without it, as many digits as needed.
+/// RFC 3339 in UTC; the precision is the number of digits after the second; without it, as many digits as needed.
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Ok(time) = jiff::Timestamp::new(self.second, self.nanosecond) {
@@ -98,7 +98,7 @@ fn finer(text: &str) -> Option<Moment> {
     (digits > 9).then(|| moment(&format!("{whole}.{}{}", &fraction[..9], &fraction[digits..])))?
 }
 
-/// Times of the last days of the year 9999, not all of which jiff has: read as if they were ten days earlier.
+/// Times of the last days of the year 9999. jiff does not have all of them, so they are read as if they were ten days earlier.
 fn last_days(text: &str) -> Option<Moment> {
     let rest = text.strip_prefix("9999-12-3").filter(|rest| rest.starts_with(['0', '1']))?;
     let earlier = Moment::from(format!("9999-12-2{rest}").parse::<jiff::Timestamp>().ok()?);
@@ -181,7 +181,7 @@ macro_rules! moment {
         pub struct $name(pub Moment);
 
         impl $name {
-            /// Microseconds since 1970, what a `DATETIME(6)` column holds; finer fractions are cut off.
+            /// Returns microseconds since 1970, as in a `DATETIME(6)` column; finer fractions are cut off.
             pub fn micros(self) -> Micros {
                 self.0.micros()
             }

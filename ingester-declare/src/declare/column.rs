@@ -11,7 +11,7 @@ use ingester_core::schema::{self, Absent, Fingerprint, Form, SqlType, Stays, Uni
 use ingester_core::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
-/// The names of column types, for what may be meant.
+/// The names of column types, for suggestions.
 const TYPES: [&str; 9] =
     ["VARCHAR(255)", "TEXT", "MEDIUMTEXT", "BOOLEAN", "INT", "BIGINT", "BIGINT UNSIGNED", "DOUBLE", "DATETIME(6)"];
 
@@ -32,9 +32,9 @@ pub(super) struct Column<'t> {
     pub(super) many: Option<Form>,
     /// Where `keep` is written.
     pub(super) keep: Option<Located<'t>>,
-    /// Whether there is always a value.
+    /// There is always a value.
     pub(super) always: bool,
-    /// Whether it says itself what is stored where an object has no value, or needs no such rule: of many values, and in the metadata.
+    /// The column says itself what is stored without a value, or needs no such rule because it has many values or is in the metadata.
     pub(super) says_absent: bool,
     /// The names of the values of an enum, by the CRD; empty for anything else.
     names: &'static [&'static str],
@@ -58,7 +58,8 @@ impl Column<'_> {
             Some(Form::List) => fingerprint.text("list"),
             Some(Form::Map) => fingerprint.text("map"),
         };
-        // What files could not say before is added only if it is said, so that their rows are not filled again.
+        // Options that files could not have before are added only where they are used, so that the rows of older files are not filled
+        // again.
         let fingerprint = if self.absent == Absent::Empty { fingerprint.text("absent is empty") } else { fingerprint };
         if self.unit == Some(Unit::Milli) { fingerprint.text("in thousandths") } else { fingerprint }
     }
@@ -106,7 +107,7 @@ fn enum_names(by_schema: &BySchema<'_>, paths: &[Written<'_>]) -> &'static [&'st
 const KEYS: [&str; 12] =
     ["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit"];
 
-/// Reads a column; `schema` is that of the kind's objects, if there is one, and `absent` what the kind says for all of its columns.
+/// Reads a column. `schema` describes the kind's objects, if there is a schema, and `absent` is the kind's option for all of its columns.
 pub(super) fn read_column<'t>(
     node: &Located<'t>,
     schema: Option<&JSONSchemaProps>,
@@ -231,7 +232,7 @@ fn always_gives(path: &Guarded) -> bool {
     path.guards.is_empty() && matches!(path.path.gives(), Gives::Count | Gives::Truth)
 }
 
-/// Reads the paths of a column, of which the first that finds something gives the value.
+/// Reads the paths of a column. The first path that finds something gives the value.
 fn read_paths<'t>(
     column: &Located<'t>,
     path: Option<Located<'t>>,
@@ -256,9 +257,9 @@ fn read_paths<'t>(
     paths
 }
 
-/// What the schema of a CRD says of a column's values.
+/// The schema of a column's values in a CRD.
 enum BySchema<'s> {
-    /// This, for the first path of which it says something.
+    /// The schema of the first path for which there is one.
     Says(Option<&'s JSONSchemaProps>),
     /// One of the paths is not in it, which is a mistake already.
     Contradicts,
@@ -277,7 +278,7 @@ fn by_schema<'s>(
             continue;
         }
         let found = crd::at(schema, &path.steps).and_then(|found| match found {
-            // The type is that of the values of a map.
+            // The type of the map's values.
             Some(map) if of_many && !path.has_each() => crd::values(map),
             found => Ok(found),
         });
@@ -292,7 +293,7 @@ fn by_schema<'s>(
     if contradicts { BySchema::Contradicts } else { BySchema::Says(says) }
 }
 
-/// The type of a column without a type: that of its first path.
+/// The type of a column that has no option `type`: the type of its first path.
 fn type_of_path(
     Written { at, path: Guarded { path, .. }, .. }: &Written<'_>,
     by_schema: BySchema<'_>,
@@ -335,7 +336,7 @@ fn read_revision(at: &Located<'_>, faults: &mut Faults) -> Option<u64> {
     number.map(u64::from)
 }
 
-/// Whether the many values are those of a list or of a map.
+/// Reads from the paths if the many values belong to a list or to a map.
 fn read_form(paths: &[Written<'_>], faults: &mut Faults) -> Option<Form> {
     let is_list = paths.first().is_some_and(|first| first.path.path.has_each());
     if let Some(other) = paths.iter().find(|other| other.path.path.has_each() != is_list) {
@@ -396,7 +397,7 @@ fn read_path<'t>(
     Some(Written { at, path: Guarded { guards, ..Guarded::always(path) }, default })
 }
 
-/// Whether a stored value stays.
+/// Reads which stored values stay.
 fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, faults: &mut Faults) -> Stays {
     let keeps = keep.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
     let is_first = first.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
@@ -410,7 +411,7 @@ fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, faults: &mu
     }
 }
 
-/// What is stored if there is no value. YAML reads `null` as nothing.
+/// Reads the stored value for objects without a value. YAML reads `null` as nothing.
 pub(super) fn read_absent(at: &Located<'_>, faults: &mut Faults) -> Option<Absent> {
     if at.is_null() {
         return Some(Absent::Null);

@@ -37,7 +37,7 @@ pub(super) fn schema(version: &CustomResourceDefinitionVersion) -> Option<&JSONS
     version.schema.as_ref()?.open_api_v3_schema.as_ref()
 }
 
-/// What the CRD says its objects are.
+/// Returns the CRD's description of its objects.
 pub(super) fn description(version: &CustomResourceDefinitionVersion) -> Option<String> {
     schema(version)?.description.clone()
 }

@@ -1,5 +1,5 @@
-//! Conditions of a kind's filter. A filter that no object meets marks every row of its kind as deleted, so mistakes of habit, and what the
-//! schema of the CRD proves to be impossible, are faults.
+//! Conditions of a kind's filter. A filter that no object meets marks every row of its kind as deleted, so typical mistakes, and conditions
+//! that the schema of the CRD proves to be impossible, are faults.
 
 use super::crd;
 use super::path::{Condition, Function, Step};
@@ -134,7 +134,7 @@ impl ObjectSchema<'_> {
         reasons.all(|reason| reason.is_some()).then_some(first)
     }
 
-    /// The same for steps such as `[type=Ready]`: no element has such a value.
+    /// As above, for steps such as `[type=Ready]`: no element has such a value.
     fn refutes_matches(self, steps: &[Step]) -> Option<String> {
         let of_step = |(place, step): (usize, &Step)| {
             let Step::Match(names, literal, None) = step else { return None };

@@ -325,7 +325,7 @@ fn read_plural<'n>(
     Some(said)
 }
 
-/// Whether the file says that the kind is namespaced, or the CRD.
+/// Reads from the file, or else from the CRD, if the kind is namespaced.
 fn read_namespaced(
     node: &Located<'_>,
     at: Option<Located<'_>>,
@@ -394,7 +394,7 @@ fn with_history(at: &Located<'_>, table: Table, kept_for: Option<Kept>, faults: 
     Some(table.with_history(History { keep, versions, table: kept(former) }))
 }
 
-/// Whether annotations can take objects out of the cluster.
+/// Reads if annotations can take objects out of the cluster.
 fn read_evictable(at: &Located<'_>, immutable: bool, faults: &mut Faults) -> Option<bool> {
     let said = at.truth(faults)?;
     if immutable && !said {
@@ -435,7 +435,7 @@ pub(super) fn read_columns<'t>(
     columns
 }
 
-/// What is read of an object.
+/// The parts of an object that are read.
 struct Contents {
     recipe: Recipe,
     /// The fingerprint of all that it says.
@@ -571,7 +571,7 @@ fn read_protobuf(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Opt
     }
 }
 
-/// How a CRD contradicts the kind beside which it is named.
+/// Describes how a CRD contradicts the kind that names it.
 fn mismatch(crd: &CustomResourceDefinition, group: &str, version: &str, kind: &str) -> Option<String> {
     let (its, names) = (&crd.spec, &crd.spec.names);
     if its.group != group || names.kind != kind {

@@ -1,5 +1,5 @@
-//! The mistakes that people make in a file of kinds, and the message about each. `mistakes.md` beside this file is the table, for
-//! people to read; `INGESTER_UPDATE=1 cargo test -p ingester-declare declare::mistakes` writes it.
+//! The mistakes that people make in a file of kinds, and the message about each. `mistakes.md` in this folder is the table, for people to
+//! read; `INGESTER_UPDATE=1 cargo test -p ingester-declare declare::mistakes` writes it.
 
 use super::kinds;
 use super::tests::crd_of;

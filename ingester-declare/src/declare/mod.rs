@@ -60,7 +60,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 
-/// Why a file is not a file of kinds: every mistake in it.
+/// Every mistake in a file that is not a valid file of kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclareError {
     /// The file's name.
@@ -69,14 +69,14 @@ pub struct DeclareError {
     pub mistakes: Faults,
 }
 
-/// What a file declares.
+/// The content of a file of kinds.
 #[derive(Clone, Debug)]
 pub struct DeclaredKinds {
     /// Its kinds. They live as long as the process, as compiled ones do, so a file is read once.
     pub kinds: Vec<Kind>,
     /// The views over them.
     pub views: &'static [View],
-    /// `builtIn`: whether the program also keeps its built-in kinds.
+    /// `builtIn`: the program also keeps its built-in kinds.
     pub built_in: bool,
     /// `prefix`: the prefix of the finalizer and annotations of all kinds of the program.
     pub prefix: Option<&'static str>,
@@ -111,10 +111,11 @@ pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
     crd::parse(text)
 }
 
-/// Whether the objects of a version of a CRD have what a path names, by its schema. If the schema leaves open what is there, they do.
+/// Checks by a CRD's schema that objects of one of its versions have the value that a path names. If the schema does not restrict a place,
+/// objects can have anything there.
 ///
 /// # Errors
-/// The first name that they do not have, and the one that may be meant.
+/// Names the first step that they do not have, and the one that may be meant.
 pub fn has_path(crd: &CustomResourceDefinition, version: &str, path: &Path) -> Result<(), String> {
     let schema = crd::version(crd, version).and_then(crd::schema).ok_or("the CRD has no schema of this version")?;
     let steps: Vec<_> = path.steps().map(|name| path::Step::Name(name.to_owned())).collect();

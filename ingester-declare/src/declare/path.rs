@@ -32,7 +32,7 @@ pub(super) enum Step {
     Each,
 }
 
-/// What is made from the value that a path found.
+/// A function that is applied to the value that a path found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     /// The text is itself JSON; the steps go on in there. A text that is not JSON has nothing.
@@ -49,9 +49,9 @@ pub(super) enum Function {
     Sum,
     /// Texts with this between them.
     Join(String),
-    /// Whether there is one.
+    /// True if there is a value.
     Exists,
-    /// What a pod of this spec asks for, as JSON.
+    /// The resources of a pod with this spec, as JSON.
     Resources,
     /// How many pods of each role there are, and what they ask for, as JSON.
     Replicas,
@@ -77,16 +77,16 @@ impl Function {
         }
     }
 
-    /// Whether it makes one value of many.
+    /// True if the function makes one value of many.
     pub(super) fn folds(&self) -> bool {
         matches!(self, Function::Count | Function::Sum | Function::Join(_) | Function::Exists)
     }
 }
 
-/// What a path gives, as far as the path alone shows.
+/// The type of a path's values, as far as the path alone shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gives {
-    /// What is in the JSON.
+    /// The value in the JSON, of any type.
     Json,
     Text,
     /// A text of any length.
@@ -107,10 +107,10 @@ impl Path {
         Self::parse_as(text, false)
     }
 
-    /// As [`Path::parse`], for a column of many values: all that `[*]` passes, or those of a map.
+    /// As [`Path::parse`], for a column of many values: all values that `[*]` passes, or the values of a map.
     ///
     /// # Errors
-    /// What is wrong, with the remedy.
+    /// Returns the mistake with its remedy.
     pub(super) fn parse_many(text: &str) -> Result<Self, String> {
         Self::parse_as(text, true)
     }
@@ -145,7 +145,7 @@ impl Path {
         Ok((path, scanner.rest))
     }
 
-    /// What it gives.
+    /// Returns the type of the path's values.
     pub(super) fn gives(&self) -> Gives {
         self.functions.iter().fold(Gives::Json, |_, function| match function {
             Function::Json(_) => Gives::Json,
@@ -172,7 +172,7 @@ impl Path {
             .collect()
     }
 
-    /// As [`Path::names`], for a path of many values: those of the list or map.
+    /// As [`Path::names`], for a path of many values: the names that lead to the list or map.
     pub(super) fn names_of_many(&self) -> Option<Vec<&str>> {
         let steps = self.steps.strip_suffix(&[Step::Each]).unwrap_or(&self.steps);
         Self::names_in(steps).filter(|_| self.functions.is_empty())
@@ -198,7 +198,7 @@ impl Path {
         }
     }
 
-    /// Whether it passes several values.
+    /// True if the path passes several values.
     pub(super) fn has_each(&self) -> bool {
         self.steps.contains(&Step::Each)
     }
@@ -281,7 +281,7 @@ impl Path {
     }
 }
 
-/// Whether a name can be written behind a point.
+/// Returns true if a name can be written after a point.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_name_byte)
 }
@@ -453,7 +453,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The number behind a comma in brackets.
+    /// The number after a comma in brackets.
     fn spare(&mut self) -> Result<u64, String> {
         let end = self.rest.find(']').unwrap_or(self.rest.len());
         let (number, rest) = self.rest.split_at(end);

@@ -1,7 +1,7 @@
 //! One pass over an object's text that gives the values of all columns.
 //!
-//! The rules of decoding are those of the structs: null is absent, an integer may stand in a string, a value of another type is an
-//! error of its object with the path.
+//! The rules of decoding are the same as for structs: null is absent, an integer may be written as a string, and a value of another type is
+//! an error of its object, with the path.
 
 use super::path::{Function, Step};
 use super::recipe::{Element, Node, Recipe, Slot, Target, Typed};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What was found for a slot so far.
+/// The values of a slot so far.
 #[derive(Clone, Debug, Default)]
 enum Found {
     #[default]
@@ -99,7 +99,7 @@ impl Declared for Recipe {
 }
 
 impl Recipe {
-    /// Whether the conditions do not hold for an object with a value that is not of its column's type.
+    /// Returns true if the conditions do not hold for an object that has a value of a wrong type for its column.
     fn leaves_out(&self, text: &str) -> bool {
         let Some(conditions) = &self.conditions else { return false };
         conditions.whole(text).is_ok_and(|found| !found.iter().all(|found| matches!(found, Found::Holds)))
@@ -116,7 +116,7 @@ impl Recipe {
         })
     }
 
-    /// What is found in the members after the metadata.
+    /// Reads the members after the metadata.
     fn rest(&self, mut reader: Reader<'_>) -> Result<Vec<Found>, json::Error> {
         let mut found = vec![Found::Nothing; self.slots.len()];
         self.members(&self.nodes[0], &mut reader, &mut found, true)?;
@@ -124,7 +124,7 @@ impl Recipe {
         Ok(found)
     }
 
-    /// What is found in the whole object.
+    /// Reads the whole object.
     fn whole(&self, text: &str) -> Result<Vec<Found>, json::Error> {
         let mut found = vec![Found::Nothing; self.slots.len()];
         let mut reader = Reader::new(text);
@@ -290,7 +290,7 @@ impl Recipe {
             return Ok(());
         }
         match apply(functions, Item::Json(here), target, found) {
-            // Whether it counts is only known at the end.
+            // Only the end of the text shows if this slot counts.
             Err(error) if !guards.is_empty() => {
                 *found = Found::Wrong(error);
                 Ok(())
@@ -300,12 +300,12 @@ impl Recipe {
     }
 }
 
-/// Whether the conditions of these slots hold.
+/// True if the conditions of these slots hold.
 fn all_hold(found: &[Found], slots: &[usize]) -> bool {
     slots.iter().all(|slot| matches!(found[*slot], Found::Holds))
 }
 
-/// Whether an element of an array has this value at these names.
+/// Returns true if an element of an array has this value at these names.
 fn has(mut element: Reader<'_>, names: &[Box<str>], literal: &str) -> Result<bool, json::Error> {
     for name in names {
         match member(element, name)? {
@@ -417,7 +417,7 @@ fn decoded<T: Default + for<'de> Deserialize<'de>>(item: Item<'_>) -> Result<T, 
     }
 }
 
-/// What a slot takes in the end, unless a function combined many values before.
+/// Stores the final value of a slot, unless a function combined many values before.
 fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::Error> {
     match target {
         Target::Column(ty) => {
@@ -576,7 +576,7 @@ fn whole(number: i128, ty: SqlType) -> Value {
     match ty {
         SqlType::Double => Value::Double(number as f64),
         SqlType::BigIntUnsigned => u64::try_from(number).map_or(Value::Int(-1), Value::UInt),
-        // A value beyond the column is refused by its row, as any number is.
+        // The row refuses a value that does not fit its column, as for any other number.
         SqlType::Boolean
         | SqlType::Int
         | SqlType::BigInt

@@ -1,4 +1,4 @@
-//! What a declared kind reads from an object: all its paths joined into one tree, so that an object's text is passed once.
+//! The paths of a declared kind, joined into one tree, so that an object's text is passed only once.
 
 use super::path::{Condition, Function, Guarded, Path, Step};
 use ingester_core::schema::{Absent, Form, SqlType, Unit};
@@ -14,11 +14,11 @@ pub(super) struct Recipe {
     pub(super) columns: Vec<Column>,
     /// The columns of many values.
     pub(super) many: Vec<Column>,
-    /// The slots of the conditions, all of which must hold.
+    /// The slots of the filter's conditions. All must hold.
     pub(super) filter: Vec<usize>,
     /// The conditions alone.
     pub(super) conditions: Option<Box<Recipe>>,
-    /// Whether something before spec and status is read.
+    /// A path reads something before spec and status.
     pub(super) from_start: bool,
     /// The conditions of guards, with their slots.
     pub(super) asked: Vec<(Condition, usize)>,
@@ -26,7 +26,7 @@ pub(super) struct Recipe {
     pub(super) spelled: Box<str>,
 }
 
-/// What is wanted from one value.
+/// The parts of one value that the paths read.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     /// Members of an object, with their nodes.
@@ -62,14 +62,14 @@ pub(super) struct Slot {
     pub(super) default: Value,
 }
 
-/// What becomes of it in the end.
+/// The use of a slot's value.
 #[derive(Debug)]
 pub(super) enum Target {
     /// A value of this type.
     Column(Typed),
     /// All values of this type: of a list each once, of a map with their keys.
     Many(Form, Typed),
-    /// Whether it is there; with literals, whether it is one of these.
+    /// A condition: the value is there, or with literals, is one of these.
     Condition(Box<[String]>),
 }
 
@@ -101,7 +101,7 @@ impl Recipe {
         self.columns.push(Column { slots, default, empty });
     }
 
-    /// A column of many values: those of the first path that has some.
+    /// Adds a column of many values: the values of the first path that has some.
     pub(super) fn many(&mut self, paths: &[Guarded], ty: Typed) {
         let form = |path: &Path| if path.has_each() { Form::List } else { Form::Map };
         let slots = self.slots(paths, |path| Target::Many(form(path), ty));

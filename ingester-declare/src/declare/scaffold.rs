@@ -192,7 +192,7 @@ fn escaped_points(text: &str) -> Option<String> {
     Some(steps)
 }
 
-/// Whether every table has the value anyway.
+/// Returns true if every table has the value anyway.
 fn is_base(path: &Path) -> bool {
     path.names().is_some_and(|names| {
         let joined = names.join(".");

@@ -179,7 +179,7 @@ impl Fields {
         }
     }
 
-    /// The expression that takes what the steps lead to out of a value with these fields: an `Option`, behind `?` for elements of lists.
+    /// The expression that takes what the steps lead to out of a value with these fields: an `Option`, after `?` for elements of lists.
     /// `None` if no struct has it.
     fn expression(&mut self, steps: &[Step], ty: &str) -> Option<String> {
         let names: Vec<&str> = steps.iter().map_while(name_of).collect();
@@ -378,7 +378,7 @@ impl Struct {
         Some("has_row")
     }
 
-    /// The module: `about` says what it is made from, `attributes` are those of the struct.
+    /// Writes the module. `about` names its source, `attributes` are the attributes of the struct.
     fn module(&self, about: &str, described: &str, attributes: &str) -> String {
         let mut text = format!("{about}\nuse ingester_core::Ingestable;\n");
         if self.functions.contains("&StringMap") {
@@ -503,7 +503,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     Ok(made.module(&about, &format!("An object of the kind {kind}"), &attributes))
 }
 
-/// What a struct says of its kind, except for columns, filter and keys.
+/// The attributes of a kind's struct, except for its columns, its filter and its keys.
 fn of_kind(kind: &Kind, absent: Absent) -> String {
     let (definition, table) = (kind.definition(), kind.table());
     let scope = if definition.namespaced { "namespaced" } else { "namespaced = false" };
@@ -582,7 +582,7 @@ fn rust_type(ty: SqlType) -> &'static str {
     }
 }
 
-/// Whether a type of the fields contains this word.
+/// Returns true if a type of the fields contains this word.
 fn uses(fields: &Fields, word: &str) -> bool {
     fields.0.iter().any(|field| match &field.is {
         Is::Value(ty) => ty.contains(word),

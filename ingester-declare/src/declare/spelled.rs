@@ -1,4 +1,4 @@
-//! Kinds as a file spells them: those of a file as they were read, those of structs as far as a file can say the same.
+//! Kinds as a file spells them: kinds of a file as they were read, kinds of structs as far as a file can express them.
 
 use crate::yaml;
 use ingester_core::kind::{Decode, Finalizer, Kind};
@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// A file that declares these kinds. What a file cannot say, such as a function of Rust, is a comment.
+/// Writes a file that declares these kinds. Anything that a file cannot express, such as a function of Rust, becomes a comment.
 pub fn spelled(kinds: &[Kind]) -> String {
     let mut text = String::from("kinds:\n");
     for kind in kinds {
@@ -184,8 +184,9 @@ fn of_function(text: &mut String, name: Ident, path: Option<Path>, options: &str
     let _ = writeln!(text, "  # - {{column: {name}, path: ?{options}}} # a function in Rust makes it{from}");
 }
 
-/// What a struct stores in a column where an object has no value, by its Rust types: it is tested with objects that have only what the
-/// column's value would be in. The guard is where an `Option` holds the struct that has a value for what is absent in it.
+/// Finds the stored value of a struct's column when an object has no value, which depends on Rust types. To find it, we decode objects that
+/// have only the parents of the column's value. The result is a guard and an option. The guard names the place of an `Option` whose struct
+/// has a default for the absent value.
 fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
     let names: Vec<&str> = path.steps().collect();
     let stored = |there: usize| stored(kind, place, &names[..there]);
@@ -208,7 +209,7 @@ fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
     (guard, option)
 }
 
-/// What is stored for an object that has these names within each other, and nothing in the last one.
+/// Returns the stored value for an object that has these names within each other, and nothing in the last one.
 fn stored(kind: &Kind, place: usize, names: &[&str]) -> Option<Value> {
     let inner = names.iter().rev().fold(json!({}), |inner, name| json!({ *name: inner }));
     let mut object = Map::new();
@@ -232,12 +233,12 @@ fn steps<'n>(names: impl Iterator<Item = &'n str>) -> String {
     })
 }
 
-/// Whether this is the column's own key.
+/// Returns true for the column's own key.
 fn is_own(table: &Table, key: &Key, column: Ident) -> bool {
     key.name.same(&column) && matches!(key.columns(), [only] if table.columns[usize::from(*only)].name.same(&column))
 }
 
-/// The keys over several columns that are not those of every table.
+/// Returns the keys over several columns, except for the ones that every table has.
 fn composite_keys(table: &Table) -> impl Iterator<Item = &Key> {
     let is_base = |key: &Key| BASE_KEYS.iter().any(|(name, _)| key.name.same_as(name));
     table.keys.iter().filter(move |key| key.columns().len() > 1 && !is_base(key))

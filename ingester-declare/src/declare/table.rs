@@ -1,4 +1,4 @@
-//! Tables of kinds that are declared at run time. The checks are those of derived tables, all at once.
+//! Tables of kinds that are declared at run time. They get the same checks as derived tables, all at once.
 
 use crate::kept::kept;
 use ingester_core::nearest::nearest;
@@ -15,7 +15,7 @@ pub(super) struct Declaration<'a> {
     pub(super) name: &'a str,
     pub(super) was: Option<&'a str>,
     pub(super) columns: Vec<DeclaredColumn<'a>>,
-    /// Whether labels and annotations have separate tables.
+    /// Labels and annotations have separate tables.
     pub(super) companions: bool,
     /// The composite keys.
     pub(super) keys: Vec<DeclaredKey<'a>>,
@@ -48,9 +48,9 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) stays: Stays,
     pub(super) absent: Absent,
     pub(super) unit: Option<Unit>,
-    /// Whether it has many values, in a separate table.
+    /// The form of many values, which are in a separate table; `None` for one value.
     pub(super) many: Option<Form>,
-    /// Whether it can have no value.
+    /// The column can be without a value.
     pub(super) optional: bool,
     /// Where its values come from, as it is written.
     pub(super) from: String,
@@ -121,7 +121,7 @@ impl Declaration<'_> {
         faults
     }
 
-    /// The message of a fault; for an unknown name, with the one that may be meant.
+    /// The message of a fault; for an unknown name, with a suggestion.
     fn sentence(&self, fault: &Fault<'_>) -> String {
         if let Fault::KeyColumnUnknown(name) = fault
             && let Some(meant) = nearest(name, &self.known())

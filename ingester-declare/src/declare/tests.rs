@@ -8,7 +8,7 @@ fn nothing(file: &str) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no {file}")))
 }
 
-/// The CRD of a kind of example.com. `properties` are those of its objects, in YAML: a line break, then lines that ten spaces indent.
+/// The CRD of a kind of example.com. `properties` is the YAML of its objects' properties: a line break, then lines indented by ten spaces.
 pub(super) fn crd_of(kind: &str, properties: &str) -> String {
     let plural = format!("{}s", kind.to_lowercase());
     format!(
@@ -246,7 +246,7 @@ fn a_value_whose_guard_does_not_hold_may_have_any_shape() {
     ] {
         assert_eq!(of(ty, value), Err(error.into()), "{ty} {value}");
     }
-    // What a guard tests has to be there in the right shape.
+    // A value that a guard tests needs the right shape.
     assert_eq!(values(kind, r#""spec": 5"#), Err("spec: expected an object, found number 5".into()));
 }
 
@@ -633,7 +633,7 @@ fn what_cannot_be_pruned_is_said_with_its_line() {
         let error = pruned(more).unwrap_err();
         assert!(error.contains(says), "{more}: {error}");
     }
-    // What is beside a column, or around it, is pruned.
+    // A value next to a column, or around it, is pruned.
     for more in [".spec.owner.mail", "'.spec.containers[*].name'", ".spec.cont"] {
         assert!(pruned(&format!("evictable: false\n  prune: {more}")).is_ok(), "{more}");
     }

@@ -171,7 +171,7 @@ fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<ViewType> {
     found
 }
 
-/// What a node says, if it is a map with one key.
+/// Returns the key and the value of a map with one key.
 fn single<'t>(node: &Located<'t>, what: &str, faults: &mut Faults) -> Option<(&'t str, Located<'t>)> {
     match node.content() {
         Content::Map(entries) => match &entries[..] {

@@ -162,7 +162,7 @@ struct Composer<'a> {
     out: String,
     /// Where values begin in `out`, and on which line of the file, if the caller asks for lines.
     lines: Option<Vec<(usize, u64)>>,
-    /// Whether scalars are texts, without anchors and tags.
+    /// All scalars are texts, without anchors and tags.
     texts: bool,
     frames: Vec<Frame>,
     /// Keys that the root has already.
@@ -293,7 +293,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Whether the next node is a key of the innermost mapping.
+    /// True if the next node is a key of the innermost mapping.
     fn key_next(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.mapping && !frame.value_next)
     }
@@ -327,7 +327,7 @@ impl Composer<'_> {
         frame.value_next = false;
         if std::mem::take(&mut frame.merging) {
             let merged = self.out.split_off(start);
-            // What is merged gets another place, and has the line of its mapping then.
+            // A merged value gets another place, and then has the line of its mapping.
             if let Some(lines) = &mut self.lines {
                 lines.retain(|(place, _)| *place < start);
             }

@@ -24,7 +24,7 @@ impl Held {
         self.too_large = false;
     }
 
-    /// Goes on further behind in the file.
+    /// Goes on at a later position in the file.
     pub(super) fn resume(&mut self, at: Position) {
         self.resumed = Some((self.bytes.len(), at));
     }
@@ -89,7 +89,7 @@ impl Held {
         }
     }
 
-    /// Whether it begins like an object, with a key and a colon.
+    /// Returns true if it begins like an object, with a key and a colon.
     pub(super) fn makes_sense(&self) -> bool {
         let mut reader = Reader::new(self.fragment());
         self.too_large || (reader.begin_object().is_ok() && matches!(reader.next_key(), Ok(Some(_))))
@@ -108,7 +108,7 @@ impl Held {
         }
     }
 
-    /// Where a byte stands in the file.
+    /// The position of a byte in the file.
     fn place(&self, offset: usize) -> Position {
         let (from, mut at) = match self.resumed {
             Some((from, at)) if from <= offset => (from, at),

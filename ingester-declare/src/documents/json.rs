@@ -30,7 +30,7 @@ pub(super) enum Mode {
     Value,
 }
 
-/// What stands around the value being read.
+/// The container of the value that is being read.
 #[derive(Debug)]
 pub(super) enum Around {
     Nothing,
@@ -57,7 +57,7 @@ pub(super) struct Json {
     pub(super) boundary: Boundary,
     /// The value being read.
     pub(super) value: Held,
-    /// Whether the value has a member `items` that is an array.
+    /// The value has a member `items` that is an array.
     has_items: bool,
     /// Where the outermost document begins.
     pub(super) root: Position,
@@ -315,7 +315,7 @@ impl Json {
     }
 }
 
-/// Whether a text up to the bracket of an array ends with the key `items`.
+/// Returns true if a text that ends at an array's bracket has the key `items` before it.
 fn ends_with_items(text: &[u8]) -> bool {
     let key = text.strip_suffix(b"[").map(<[u8]>::trim_ascii_end).and_then(|text| text.strip_suffix(b":"));
     let key = key.map(<[u8]>::trim_ascii_end).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::source::newlines;
 use super::{DocumentError, Finding, Findings};
 use ingester_core::json::{self, Reader, TokenKind};
 
-/// What the root of an object says about it.
+/// The parts of an object's root that decide if it is a list.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Head {
     /// Empty if it is not a string.
@@ -15,7 +15,7 @@ pub(super) struct Head {
     pub(super) items: Items,
 }
 
-/// What stands under `items`.
+/// The value of `items`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Items {
     #[default]
@@ -29,7 +29,7 @@ impl Head {
     /// Reads the head of an object's text, which may break off.
     pub(super) fn of(text: &str) -> Head {
         let mut head = Head::default();
-        // What was read before a mistake stays.
+        // Everything that was read before a mistake stays.
         let _ = head.read(&mut Reader::new(text));
         head
     }
@@ -58,7 +58,7 @@ impl Head {
         Ok(())
     }
 
-    /// Whether `items` of this object would be those of a list, as far as `kind` is known.
+    /// Returns true if `items` of this object would be the items of a list, as far as `kind` is known.
     pub(super) fn may_be_list(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind.ends_with("List"))
     }
@@ -97,7 +97,7 @@ pub(super) fn keys(text: &str) -> HashSet<String> {
     keys
 }
 
-/// The type of a JSON value by its first byte, with its article.
+/// Returns the type of a JSON value, judged from its first byte, with its article.
 pub(super) fn type_name(first: u8) -> &'static str {
     match first {
         b'{' => "an object",
@@ -109,10 +109,10 @@ pub(super) fn type_name(first: u8) -> &'static str {
     }
 }
 
-/// Hands out one object as what it is: itself, the items of a list, or nothing if that list is empty.
+/// Hands out an object: as itself, as the items of a list, or not at all if it is an empty list.
 ///
-/// `parent` is the list that the object was streamed out of. An item counts as a list by its kind only; at the root
-/// `items` without any `kind` is enough.
+/// `parent` is the list that the object was streamed out of. An item counts as a list only because of its kind; at the root `items` without
+/// any `kind` is enough.
 pub(super) fn settle(text: &str, head: &Head, parent: Option<&Head>, line: u64, found: &mut Findings) {
     let unpacks = head.is_list() || (parent.is_none() && head.kind.is_none());
     match head.items {

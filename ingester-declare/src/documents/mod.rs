@@ -58,7 +58,7 @@ pub struct Document {
     pub fragment: String,
 }
 
-/// Why a place of the file holds no object. Lines and columns count from 1 and are those of the file.
+/// The reason why a place of the file holds no object. Lines and columns are positions in the file and count from 1.
 ///
 /// Columns count bytes in JSON and characters in YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +71,7 @@ pub enum DocumentError {
         line: u64,
         /// Where the rule is broken.
         column: u64,
-        /// What is wrong, without the place.
+        /// The reason, without the place.
         message: String,
     },
     /// The bytes are not text.
@@ -188,8 +188,8 @@ pub fn documents<R: io::BufRead>(reader: R) -> Documents<R> {
 ///
 /// # Keys that come twice
 ///
-/// In both formats an object that has a key twice, at any depth, is an error that names the key. What a YAML merge key
-/// adds is not a duplicate: the mapping's own entry wins.
+/// In both formats an object that has a key twice, at any depth, is an error that names the key. An entry from a YAML merge key is not a
+/// duplicate: the mapping's own entry wins.
 ///
 /// # Recovery
 ///
@@ -229,7 +229,7 @@ impl Finding {
         Finding { line, content: Err(error), fragment: String::new() }
     }
 
-    /// The failure of an object of which this was read.
+    /// Adds the text that was read of the failed object.
     fn of(self, fragment: &str) -> Finding {
         Finding { fragment: fragment.to_owned(), ..self }
     }

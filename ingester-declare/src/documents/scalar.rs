@@ -1,4 +1,4 @@
-//! What an unquoted YAML scalar means: the rules of the YAML reader inside kubectl.
+//! The meaning of unquoted YAML scalars, by the rules of the YAML reader inside kubectl.
 //!
 //! kubectl reads YAML with `sigs.k8s.io/yaml`, which follows YAML 1.1 as its `resolve` function has it, not the core
 //! schema of YAML 1.2. Its words for true and false (`yes`, `on`, `y` and their opposites) and its octal numbers
@@ -74,7 +74,7 @@ fn integer(text: &str) -> Option<String> {
     }
     let sign = if negative { "-" } else { "" };
     if radix == 10 {
-        // No leading zero can be left here; the digits are those of JSON, however many.
+        // No leading zero can be left here; the text has JSON's digits, however many.
         return Some(if digits == "0" { "0".to_owned() } else { format!("{sign}{digits}") });
     }
     let value = u128::from_str_radix(digits, radix).ok()?;

@@ -34,7 +34,7 @@ impl Position {
         }
     }
 
-    /// Moves past bytes none of which is a line feed.
+    /// Moves past bytes that contain no line feed.
     #[inline]
     pub(super) fn pass_run(&mut self, bytes: usize) {
         self.offset += bytes as u64;
@@ -101,7 +101,7 @@ impl<R: io::BufRead> Source<R> {
         self.until = self.bytes_read + WITHOUT_DOCUMENT;
     }
 
-    /// As if all but so many of the bytes before the next document had been read.
+    /// Acts as if all but this many of the bytes before the next document had been read.
     #[cfg(test)]
     pub(super) fn expect_within(&mut self, bytes: u64) {
         self.until = self.bytes_read + bytes;

@@ -8,7 +8,7 @@ use std::io::{BufReader, Read};
 
 use super::{Document, DocumentError, documents};
 
-/// What a text holds: line and JSON value of each object, or line and message of each failure.
+/// Reads a text: line and JSON value of each object, or line and message of each failure.
 fn read(text: impl AsRef<[u8]>) -> Vec<(u64, Result<serde_json::Value, String>)> {
     raw(text.as_ref(), 1 << 16)
         .into_iter()
@@ -149,7 +149,7 @@ fn bytes_that_are_not_utf8_fail_with_their_offset() {
     assert_eq!(failure(b"a: b\nc: \xff\n"), "not valid UTF-8 at byte 8");
     assert_eq!(failure(b"\xef\xbb\xbf{\"a\": \"\xff\"}"), "not valid UTF-8 at byte 10");
     assert_eq!(failure(b"\xef\xbb"), "not valid UTF-8 at byte 0");
-    // What PowerShell writes: UTF-16 with its byte order mark.
+    // PowerShell writes UTF-16 with a byte order mark.
     assert_eq!(failure(b"\xff\xfea\0:\0 \0b\0"), "not valid UTF-8 at byte 0");
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Yaml {
     /// The document begins with a `---` line.
     marked: bool,
     mode: Mode,
-    /// What the lines before `items` say.
+    /// The lines before `items`.
     head: Head,
     /// The keys of a list that stand before its items, and `items` itself.
     keys: HashSet<String>,
@@ -221,7 +221,7 @@ impl Yaml {
         self.text.extend_from_slice(line);
     }
 
-    /// The document or item which `text` holds, as JSON. Begins anew with an empty text.
+    /// Returns the document or item in `text` as JSON. Afterwards `text` is empty.
     fn compose(&mut self) -> Result<String, Broken> {
         if std::mem::take(&mut self.too_large) {
             return Err(DocumentError::TooLarge.into());

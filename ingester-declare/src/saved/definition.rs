@@ -33,14 +33,14 @@ pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
     }
 }
 
-/// What does not depend on the kind's table.
+/// The parts of a file that do not depend on the kind's table.
 struct Head {
     name: Option<String>,
     description: Option<String>,
     kind: Option<Kind>,
     /// The parameters that could be read.
     parameters: Vec<Parameter>,
-    /// Whether these are all.
+    /// All parameters could be read.
     complete: bool,
 }
 
@@ -152,7 +152,7 @@ fn parameter(node: &Located<'_>, faults: &mut Faults) -> Option<Parameter> {
     Some(Parameter { name: name.to_owned(), ty, default, description })
 }
 
-/// Whether it is a DNS label.
+/// Returns true for a DNS label.
 fn is_label(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('-') && !name.ends_with('-')

@@ -1,9 +1,9 @@
-//! The keys of a file of a saved query: its own, and those of every question.
+//! The keys of a file of a saved query: its own, and the keys that every question has.
 
 use crate::text::{Faults, Located};
 use ingester_sql::query::{AskKey, Spelling};
 
-/// The keys of a file that are not those of every question.
+/// The keys that only such a file has.
 const OWN: [&str; 7] = ["name", "description", "kind", "apiVersion", "parameters", "filter", "limit"];
 
 /// How many keys a file may have.
@@ -12,7 +12,7 @@ const ALL: usize = OWN.len() + AskKey::COUNT;
 /// A file, key by key.
 pub(super) struct Entries<'t> {
     pub(super) own: [Option<Located<'t>>; OWN.len()],
-    /// What it asks for by the keys of every question.
+    /// The values of the keys that every question has.
     pub(super) asked: Vec<(&'static AskKey, Located<'t>)>,
 }
 

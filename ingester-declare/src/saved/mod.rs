@@ -52,7 +52,7 @@ pub struct SavedQuery {
     definition: Tree,
 }
 
-/// What is asked with values for all parameters.
+/// A saved query with values for all parameters.
 #[derive(Clone)]
 pub struct BoundQuery {
     /// The kind that is asked about.
@@ -68,11 +68,11 @@ pub struct BoundQuery {
 pub struct Mistake {
     /// The file's name.
     pub file: String,
-    /// What is wrong in it, and where.
+    /// The mistake and its place in the file.
     pub fault: Fault,
 }
 
-/// Why files are not saved queries: every mistake of every file.
+/// Every mistake of every file that is not a valid saved query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedError {
     /// The mistakes, file by file.
@@ -137,17 +137,17 @@ impl SavedQueries {
         })
     }
 
-    /// All of them, in the order of their names.
+    /// Returns all queries, in the order of their names.
     pub fn iter(&self) -> std::slice::Iter<'_, SavedQuery> {
         self.queries.iter()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no queries.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }
 
-    /// All of them as a Kubernetes list.
+    /// Returns all queries as a Kubernetes list.
     pub fn to_json(&self) -> Json {
         let items: Vec<Json> = self.iter().map(SavedQuery::to_json).collect();
         json!({ "apiVersion": API_VERSION, "kind": "QueryList", "metadata": {}, "items": items })
@@ -169,7 +169,7 @@ impl SavedQuery {
         &self.name
     }
 
-    /// What it is for, for people; empty if the file does not say.
+    /// Its purpose, for people; empty if the file does not say.
     pub fn description(&self) -> &str {
         self.description.as_deref().unwrap_or_default()
     }
@@ -184,7 +184,7 @@ impl SavedQuery {
         &self.parameters
     }
 
-    /// It as a Kubernetes object, whose `spec` is its file with the kind's `apiVersion`.
+    /// Returns the query as a Kubernetes object, whose `spec` is its file with the kind's `apiVersion`.
     pub fn to_json(&self) -> Json {
         let mut spec = of_tree(&self.definition);
         spec.as_object_mut().map(|spec| spec.remove("name"));
@@ -193,7 +193,7 @@ impl SavedQuery {
         json!({ "apiVersion": API_VERSION, "kind": "Query", "metadata": { "name": self.name }, "spec": spec })
     }
 
-    /// What is asked with these values for parameters, as people write them. The values of a list stand between commas, where `\,`
+    /// Returns the query with these values for its parameters, as people write them. The values of a list stand between commas, where `\,`
     /// stands for a comma in a value and `\\` for a backslash; a list may be given several times.
     ///
     /// # Errors
@@ -202,10 +202,10 @@ impl SavedQuery {
         self.bind_within(given, Ask::new(Spelling::Saved))
     }
 
-    /// The same, limited to the objects that a question asks for, too.
+    /// As [`SavedQuery::bind`], limited to the objects that a question asks for, too.
     ///
     /// # Errors
-    /// Those of [`SavedQuery::bind`]; [`BindError::Apart`] when no object can pass both.
+    /// As [`SavedQuery::bind`]; [`BindError::Apart`] when no object can pass both.
     pub fn bind_within(&self, given: &[(String, String)], ask: Ask) -> Result<BoundQuery, BindError> {
         let values = parameter::bind(&self.parameters, given)?;
         let asked = question::read(&self.definition, &self.kind, &self.parameters, &values, Purpose::Ask);

@@ -7,10 +7,10 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{KeyError, TIMES, parse_time};
 use std::fmt;
 
-/// The longest name of a parameter or a query: that of a DNS label.
+/// The longest name of a parameter or a query, as for a DNS label.
 pub(super) const LONGEST: usize = 63;
 
-/// What changes from one use to the next.
+/// A parameter of a saved query: a value that changes from one use to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     pub(super) name: String,
@@ -55,7 +55,7 @@ pub enum BindError {
     Unknown {
         /// The name.
         name: String,
-        /// What may be meant.
+        /// A suggestion for an unknown parameter.
         hint: String,
     },
     /// Only a list can be given several times.
@@ -76,7 +76,7 @@ pub enum BindError {
     Unfit {
         /// The place in the definition.
         path: String,
-        /// What is wrong.
+        /// The reason.
         what: String,
     },
     /// No object can pass both the query and what else is asked.
@@ -100,7 +100,7 @@ impl Parameter {
         self.ty
     }
 
-    /// What it is for, for people; empty if the file does not say.
+    /// Its purpose, for people; empty if the file does not say.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -231,7 +231,7 @@ pub(super) fn bind(parameters: &[Parameter], given: &[(String, String)]) -> Resu
     Ok(parameters.iter().zip(values).filter_map(value).collect())
 }
 
-/// What may be meant by an unknown parameter.
+/// Suggests a name for an unknown parameter.
 pub(super) fn meant(parameters: &[Parameter], name: &str) -> String {
     let known: Vec<&str> = parameters.iter().map(Parameter::name).collect();
     match nearest(name, &known) {
@@ -263,7 +263,7 @@ fn escaped(value: &Value) -> String {
     value.to_string().replace('\\', r"\\").replace(',', r"\,")
 }
 
-/// Whether this can be the name of a parameter.
+/// Returns true if this can be the name of a parameter.
 pub(super) fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     name.len() <= LONGEST && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(allowed)

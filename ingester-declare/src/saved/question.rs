@@ -1,4 +1,4 @@
-//! What a definition asks for, with values for its parameters.
+//! A definition as a question, with values for its parameters.
 
 use super::SYNTAX;
 use super::entries::Entries;
@@ -41,19 +41,19 @@ pub(super) struct Asked {
     pub(super) faults: Faults,
 }
 
-/// What a definition is read for.
+/// The purpose of reading a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To ask it.
     Ask,
     /// To find its mistakes.
     Check {
-        /// Whether all parameters could be read. Otherwise the parameters are not all known.
+        /// All parameters could be read. Otherwise some parameters are not known.
         complete: bool,
     },
 }
 
-/// Reads what a definition asks for. `values` are those of `parameters`, in their order.
+/// Reads the question of a definition. `values` has one value for each of the `parameters`, in their order.
 pub(super) fn read(
     definition: &Tree,
     kind: &Kind,
@@ -86,7 +86,7 @@ pub(super) fn read(
             reader.faults.push(node.fault(format!("`${{{}}}` is used nowhere", parameter.name)));
         }
     }
-    // Mistakes in single places were found there. What is left are those of the whole.
+    // Mistakes in single places were found there. Only mistakes of the whole are left.
     if reader.faults.is_empty() {
         match ask.clone().query() {
             Ok(query) => reader.check(&root, &query),
@@ -135,7 +135,7 @@ fn written(text: &str) -> Written<'_> {
 }
 
 impl Reader<'_> {
-    /// The value at a place, which may be that of a parameter.
+    /// Returns the value at a place, which may be a parameter.
     fn value(&mut self, node: &Located<'_>) -> Option<Bound> {
         let text = match node.content() {
             Content::Truth(value) => return Some(Bound::One(Value::Bool(*value))),
@@ -375,7 +375,7 @@ impl Reader<'_> {
 
     /// Checks a part of the query against the table.
     fn check(&mut self, node: &Located<'_>, part: &Query) {
-        // Whether the kind keeps a history is known only to a program that has it.
+        // Only a program that has the kind knows if it keeps a history.
         let part = Query { scan: self.scan, at: None, ..part.clone() };
         if let Err(error) = part.check(self.table) {
             self.faults.push(node.fault(error.to_string()));

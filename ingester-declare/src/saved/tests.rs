@@ -16,7 +16,7 @@ fn parse(text: &str) -> Result<SavedQueries, String> {
     SavedQueries::parse([file], KINDS).map_err(|error| error.to_string())
 }
 
-/// The query of a file that has these lines behind its name and its kind.
+/// The query of a file that has these lines after its name and its kind.
 #[track_caller]
 fn saved(lines: &str) -> SavedQuery {
     let queries = parse(&format!("name: a\nkind: Model\n{lines}")).unwrap();

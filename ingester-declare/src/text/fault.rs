@@ -1,19 +1,19 @@
-//! What is wrong in a file, and where.
+//! Mistakes in a file, with their places.
 
 use std::fmt;
 
-/// What is wrong at a place. Displays as `line 3: kinds[0].version: expected a text, found a list`.
+/// A mistake at a place. Displays as `line 3: kinds[0].version: expected a text, found a list`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// The line, from 1; `None` if it is not in a single line.
     pub line: Option<u64>,
     /// The path of the place: `kinds[0].columns[2].path`. Empty for the file as a whole.
     pub path: String,
-    /// What is wrong there, and the remedy.
+    /// The mistake and its remedy.
     pub what: String,
 }
 
-/// What is wrong in a file, in the order in which it was found.
+/// The mistakes in a file, in the order in which they were found.
 pub type Faults = Vec<Fault>;
 
 impl Fault {

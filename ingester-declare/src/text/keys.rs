@@ -37,8 +37,8 @@ impl<'t> Keys<'t> {
         Some(self.left.remove(place).1)
     }
 
-    /// The same keys if only these are known: others are faults. What was meant by one is taken, so that no second mistake
-    /// follows from the first.
+    /// Returns the same keys, where only these names are known; other keys are faults. A key that was probably meant to have one of the
+    /// names is taken as that one, so that no second mistake follows from the first.
     pub(super) fn only(mut self, names: &[&'static str], faults: &mut Faults) -> Self {
         let taken = names.iter().filter_map(|name| Some((*name, self.take_any(name)?))).collect();
         let mut only = Keys { left: taken, known: Vec::new() };

@@ -1,4 +1,4 @@
-//! A value of a file, and the checks of what it should be.
+//! A value of a file, and the checks of its type.
 
 use super::{Content, Fault, Faults, Keys, Syntax, Tree};
 use ingester_core::place::shortened;
@@ -19,12 +19,12 @@ impl<'t> Located<'t> {
         Located { tree, path: path.into(), syntax }
     }
 
-    /// What it is.
+    /// Returns the value's content.
     pub fn content(&self) -> &'t Content {
         &self.tree.content
     }
 
-    /// Whether it is null.
+    /// True if the value is null.
     pub fn is_null(&self) -> bool {
         *self.content() == Content::Null
     }

@@ -28,9 +28,9 @@ use ingester_core::place::shortened;
 /// The special rules of one sort of file.
 #[derive(Debug)]
 pub struct Syntax {
-    /// Whether it may have passwords. Then every value is the text that is written, because a password may look like a number;
-    /// anchors, aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a
-    /// value, or more of a key than its first word.
+    /// The file may have passwords. Then every value is the text that is written, because a password may look like a number; anchors,
+    /// aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a value, or more of a
+    /// key than its first word.
     pub passwords: bool,
     /// The remedy for an unknown key that people know from elsewhere.
     pub hint: fn(&str) -> Option<&'static str>,

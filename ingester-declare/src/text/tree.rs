@@ -9,11 +9,11 @@ use ingester_core::json::{self, Reader, TokenKind};
 pub struct Tree {
     /// From 1. A value that was merged (`<<`) has the line of its mapping.
     pub line: u64,
-    /// What it is.
+    /// The value's type and content.
     pub content: Content,
 }
 
-/// What a value is, as JSON has it.
+/// The content of a value, as JSON has it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Nothing, `~` or `null`.
@@ -26,7 +26,7 @@ pub enum Content {
     Text(String),
     /// A list.
     List(Vec<Tree>),
-    /// In the order of the file; a key that comes twice is there twice. Each value's line is that of its key.
+    /// In the order of the file; a key that comes twice is there twice. Each value has the line of its key.
     Map(Vec<(String, Tree)>),
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct EvictRule {
     pub(crate) label_selector: Option<LitStr>,
     pub(crate) after: Option<LitStr>,
     pub(crate) since: Option<LitStr>,
-    /// How many objects stay, and of which groups.
+    /// How many objects of each group stay, and the fields that make a group.
     pub(crate) keep_last: Option<(u32, Vec<LitStr>)>,
     pub(crate) namespaces: Vec<LitStr>,
     pub(crate) namespace_selector: Option<LitStr>,

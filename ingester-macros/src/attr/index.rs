@@ -30,7 +30,7 @@ pub(crate) struct Index {
     pub(crate) absent: Option<AbsentOption>,
     /// The unit of a quantity: whether it is thousandths, and where it is written.
     pub(crate) unit: Option<UnitOption>,
-    /// Whether a part of it could not be read. Then nothing else of it is checked.
+    /// A part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
 }
 
@@ -158,7 +158,7 @@ impl Index {
         }
     }
 
-    /// Whether no other option decides how a quantity is stored.
+    /// Checks that no other option decides how a quantity is stored.
     fn check_unit(&self, context: &Context) -> bool {
         let Some(unit) = &self.unit else { return true };
         if let Some(with) = &self.with {
@@ -213,7 +213,7 @@ impl Index {
     }
 }
 
-/// Whether these are names with dots between them; an error if not.
+/// Checks that these are names with dots between them; reports an error if not.
 fn is_json_path(context: &Context, literal: &LitStr) -> bool {
     let text = literal.value();
     let path = text.split('.').all(|name| !name.is_empty() && !name.contains(char::is_whitespace));

@@ -41,7 +41,7 @@ pub(crate) struct Ingest {
     pub(crate) krate: Option<syn::Path>,
     /// The names of the options that are given, where they stand.
     pub(crate) given: Vec<Ident>,
-    /// Whether a part of it could not be read. Then an option that seems to be missing may only be misspelled.
+    /// A part of it could not be read. Then an option that seems to be missing may only be misspelled.
     pub(crate) broken: bool,
 }
 
@@ -83,7 +83,7 @@ impl FinalizerOption {
 pub(crate) enum CrdOption {
     /// Nothing that a client left out, so that the server keeps what it was sent.
     Relaxed,
-    /// What the struct requires: required fields, defaults and nulls as kube derives them.
+    /// The requirements of the struct: required fields, defaults and nulls as kube derives them.
     Strict,
 }
 

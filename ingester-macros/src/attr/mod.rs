@@ -1,7 +1,7 @@
-//! The second pass: what the attributes say. `#[index(...)]`, `#[ingest(...)]`, and the parts of `#[kube(...)]` and
-//! `#[serde(...)]` that matter to the derives.
+//! The second pass: reads the attributes. `#[index(...)]`, `#[ingest(...)]`, and the parts of `#[kube(...)]` and `#[serde(...)]` that
+//! matter to the derives.
 //!
-//! It reports what it cannot read. The next pass judges whether an option is allowed where it stands.
+//! Errors are reported for attributes that cannot be read. The next pass judges if an option is allowed where it stands.
 //!
 //! May use: ast, case, context, span.
 
@@ -22,7 +22,7 @@ use crate::ast::{Body, Item};
 use crate::context::Context;
 use syn::{Attribute, LitStr};
 
-/// What the attributes of an item and of its members say.
+/// The attributes of an item and of its members.
 pub(crate) struct Attributes {
     /// `#[index]` on the item itself.
     pub(crate) index: Vec<Index>,
@@ -35,13 +35,13 @@ pub(crate) struct Attributes {
     pub(crate) members: Vec<MemberAttributes>,
 }
 
-/// What the attributes of a field or variant say.
+/// The attributes of a field or variant.
 pub(crate) struct MemberAttributes {
     pub(crate) index: Vec<Index>,
     /// Where `#[ingest]` stands, which belongs on the item.
     pub(crate) ingest: Vec<syn::Path>,
     pub(crate) rename: Option<LitStr>,
-    /// What else decides the name in the JSON, for a field.
+    /// The other options that decide the name in the JSON, for a field.
     pub(crate) field_name: FieldName,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of `#[serde(...)]` that say what the JSON looks like. serde reports the mistakes in it.
+//! The parts of `#[serde(...)]` that describe the JSON. serde reports the mistakes in it.
 
 use super::named;
 use crate::case::rename_field;
@@ -27,7 +27,7 @@ impl FieldNames {
         }
     }
 
-    /// Whether serde can read the struct from nothing.
+    /// True if serde can read the struct from an object that has none of its fields.
     pub(crate) fn is_defaulted(&self) -> bool {
         self.defaulted && !self.transparent && !self.foreign
     }
@@ -49,13 +49,13 @@ impl FieldNames {
         (!name.is_empty() && !name.contains('.')).then_some(name)
     }
 
-    /// The probable JSON name of a field of another struct: by the rule of this one, or that of Kubernetes.
+    /// The probable JSON name of a field of another struct: by the rule of this struct, or else by Kubernetes' rule.
     pub(crate) fn of_another(&self, field: &str) -> Option<String> {
         rename_field(self.rename_all.as_deref().unwrap_or("camelCase"), field)
     }
 }
 
-/// What the attributes of a field say about its name in JSON.
+/// The options of a field about its name in JSON.
 pub(crate) struct FieldName {
     rename: Option<String>,
     flattened: bool,
@@ -63,7 +63,7 @@ pub(crate) struct FieldName {
 }
 
 impl FieldName {
-    /// Whether serde does not read it.
+    /// True if serde does not read the field.
     pub(crate) fn is_skipped(&self) -> bool {
         self.skipped
     }
@@ -87,12 +87,12 @@ fn read_by(attributes: &[Attribute], name: &str) -> Option<String> {
     find(attributes, name, "deserialize").1.map(|text| text.value())
 }
 
-/// Whether there is `#[serde(name)]`, in any form.
+/// True if there is `#[serde(name)]`, in any form.
 fn has(attributes: &[Attribute], name: &str) -> bool {
     find(attributes, name, "").0
 }
 
-/// Whether there is an option of this name, and its text, which it has for both directions or for one `direction`.
+/// Finds the option of this name: true if there is one, and its text, which applies to both directions or to one `direction`.
 fn find(attributes: &[Attribute], name: &str, direction: &str) -> (bool, Option<LitStr>) {
     let (mut there, mut found) = (false, None);
     for attribute in named(attributes, "serde") {

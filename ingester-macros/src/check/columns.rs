@@ -50,7 +50,7 @@ pub(super) fn record(
         (Derive::Ingestable, Some(_)) => "spec",
         _ => "",
     };
-    // What a path leads to names the column, except in the specs of custom resources, whose columns were always named after the field.
+    // The end of a path names the column, except in the specs of custom resources, whose columns were always named after the field.
     let of_projection = derive == Derive::Ingestable && attributes.kube.is_none();
     let mut columns = Vec::new();
     for (field, member) in fields.iter().zip(&attributes.members) {
@@ -172,7 +172,7 @@ fn of_field(
     ColumnDeclaration { visibility: field.visibility.clone(), ..declared }
 }
 
-/// What makes the column's value.
+/// Returns the function that makes the column's value.
 fn with(index: &Index) -> Option<With> {
     match (&index.with, &index.unit) {
         (Some(function), _) => Some(With::Function(function.clone())),
@@ -181,7 +181,7 @@ fn with(index: &Index) -> Option<With> {
     }
 }
 
-/// Whether an `#[index]` on the struct has a function of the whole struct.
+/// True if an `#[index]` on the struct has a function of the whole struct.
 pub(super) fn is_of_whole(index: &Index) -> bool {
     index.path.is_none() && index.with.is_some()
 }

@@ -159,7 +159,7 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
     })
 }
 
-/// Whether this is one of Kubernetes' own cluster-scoped kinds, so that `namespaced` need not be given.
+/// True for one of Kubernetes' own cluster-scoped kinds, for which `namespaced` may be left out.
 fn is_of_the_cluster(group: &str, kind: &str) -> bool {
     matches!(
         (group, kind),

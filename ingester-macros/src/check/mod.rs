@@ -33,7 +33,7 @@ pub(crate) fn check(context: &Context, derive: Derive, item: &Item<'_>, attribut
     })
 }
 
-/// What stands in for an item that the derive is not for.
+/// Takes the place of an item that the derive does not support.
 pub(crate) fn refused(derive: Derive, input: &DeriveInput) -> Refused {
     let kind = match (derive, Kube::read(&input.attrs)) {
         (Derive::Ingestable, None) => Some(input.ident.clone()),

@@ -24,7 +24,7 @@ pub(super) struct Column<'m> {
 /// The columns among which the former name of one must be free.
 pub(super) struct Former<'c> {
     pub(super) columns: Vec<&'c Column<'c>>,
-    /// Whether they are those of a table, and not of a struct whose columns are part of others.
+    /// The columns belong to a table, and not to a struct whose columns are part of others.
     pub(super) of_table: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Former<'c> {
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// A name after that of a column, with a number where it is not the first of that name.
+    /// Makes a name from a column's name, with a number if it was given before.
     fn of(&mut self, column: &str) -> String {
         let letters = column.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
         let name: String = letters.collect();
@@ -74,7 +74,7 @@ impl<'m> Columns<'m> {
         self.0.iter()
     }
 
-    /// Whether there are none.
+    /// True if there are no columns.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -189,7 +189,7 @@ impl Column<'_> {
         }
     }
 
-    /// What the library has for one value, or for many.
+    /// Returns the library's name for one value, or for many.
     fn either(&self, one: &str, many: &str) -> Ident {
         Ident::new(if self.declared.many { many } else { one }, Span::call_site())
     }
@@ -243,7 +243,7 @@ impl Column<'_> {
         Some(check(span, quote!(check_stays(&#constant))))
     }
 
-    /// Checks that its type allows what is said of absent values, here or for the whole kind.
+    /// Checks that its type supports the option for absent values, given here or for the whole kind.
     pub(super) fn check_absent(&self, of_kind: Option<AbsentOption>) -> Option<TokenStream> {
         let said = self.declared.absent.or(of_kind)?;
         let (constant, variant) = (&self.constant, Ident::new(said.variant, Span::call_site()));
@@ -271,8 +271,8 @@ impl Column<'_> {
     }
 }
 
-/// Whether columns that begin with these names can get the same name: only where one begins with the other, because all
-/// that is added is `_` and the name of a part.
+/// Returns true if columns that begin with these names can get the same name. This requires that one begins with the other, because only
+/// `_` and the name of a part are added.
 fn may_clash(a: &str, b: &str) -> bool {
     let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
     let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
@@ -282,7 +282,7 @@ fn may_clash(a: &str, b: &str) -> bool {
     }
 }
 
-/// What a path of several fields leads to, from `__this`: an `Option` if one of them is.
+/// Returns the value at the end of a path of several fields, from `__this`: an `Option` if one of the fields is.
 fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
     let here = at(span);
     let mut value = TokenStream::new();

@@ -1,5 +1,5 @@
-//! The handles of columns: a function for each, which says the struct and the type of the column's values. What they can do is in
-//! `ingester_core::query`.
+//! The handles of columns: a function for each, which gives the struct and the type of the column's values. The operations of handles are
+//! in `ingester_core::query`.
 
 use crate::model::{BASE, ColumnDeclaration, KindDeclaration, Record, Source, UnitEnum};
 use proc_macro2::TokenStream;
@@ -17,7 +17,7 @@ pub(super) fn of_kind(record: &Record, kind: &KindDeclaration) -> TokenStream {
         }
     });
     let handles = record.handles.then(|| {
-        // A column with the name of one of these is reported by its check.
+        // The column's check reports a column with one of these names.
         let taken = BASE.iter().map(|name| (*name).to_owned()).collect();
         let own = handles(root, record.columns.iter().chain(&kind.metadata), taken);
         let elsewhere = (*root != record.ident).then(|| elsewhere(record, kind));
@@ -46,7 +46,7 @@ fn elsewhere(record: &Record, kind: &KindDeclaration) -> TokenStream {
     }
 }
 
-/// The handles of a status, a nested struct or a composite: for its own columns, and for those of a field of its type.
+/// The handles of a status, a nested struct or a composite: for its own columns, and for the columns of a field of its type.
 pub(super) fn of_struct(record: &Record) -> TokenStream {
     let ident = &record.ident;
     let handles = record.handles.then(|| handles(ident, &record.columns, HashSet::new()));
@@ -120,7 +120,7 @@ fn handles<'m>(
     }
 }
 
-/// The name of a column's handle: that of the column, or of its field where the names of its columns begin with nothing.
+/// The name of a column's handle: the column's name, or the field's name if nothing precedes the names of its columns.
 fn function(column: &ColumnDeclaration) -> Ident {
     let field = match &column.source {
         Source::Field { ident, .. } => Some(ident),
@@ -137,7 +137,7 @@ fn function(column: &ColumnDeclaration) -> Ident {
     rust_name(&name, column.name_span)
 }
 
-/// A name of a function: raw for a keyword, with an underscore behind it if it cannot be raw either, or if every type may already
+/// A name of a function: raw for a keyword, with an underscore after it if it cannot be raw either, or if every type may already
 /// have a function of that name.
 fn rust_name(name: &str, span: proc_macro2::Span) -> Ident {
     let letters = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' });

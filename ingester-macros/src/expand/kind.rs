@@ -9,7 +9,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-/// The code of a struct, and that of its kind, if the kind is known.
+/// The code of a struct, and of its kind if the kind is known.
 pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenStream {
     let mut names = Names::default();
     let columns = Columns::new(&record.columns, &mut names);
@@ -89,7 +89,7 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
     }
 }
 
-/// The table, and that of its history if it has one.
+/// The table, and the table of its history if it has one.
 fn with_history(kind: &KindDeclaration, table: &TokenStream) -> TokenStream {
     let Some((keep, versions)) = &kind.history else {
         return quote!(const __TABLE: __ingester::Table = #table;);
@@ -186,7 +186,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
     }
 }
 
-/// The static `DESCRIPTORS` of the crate's root. If there is none, the name is that of the block around, which reports that.
+/// The static `DESCRIPTORS` of the crate's root. If there is none, the name refers to the static of the block around, which reports that.
 fn descriptors_of_crate(message: &Message) -> TokenStream {
     let get = placed(message.name.span(), quote!(DESCRIPTORS.__descriptors()));
     quote! {

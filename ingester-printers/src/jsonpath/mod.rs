@@ -1,7 +1,7 @@
 //! kubectl's JSONPath templates: text with expressions in braces, which are paths of fields, indexes and slices, unions, wildcards,
 //! recursion, filters, and `range ... end`. `parse.rs` reads a template, `find.rs` finds its results in an object.
 //!
-//! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Go traverses a map in any order; this code goes by key.
+//! The rules, including odd ones, come from `k8s.io/client-go/util/jsonpath`. Go traverses a map in any order; this code goes by key.
 //!
 //! May use: json, number, tree.
 
@@ -19,7 +19,7 @@ pub struct Template {
     steps: Vec<Step>,
 }
 
-/// Why a template cannot be read, or cannot be applied.
+/// The reason why a template cannot be read, or cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError(pub(crate) String);
 
@@ -71,7 +71,7 @@ impl Template {
         Ok(find::find(&self.steps, tree, true)?.into_iter().map(|results| json::pretty(&array(results))).collect())
     }
 
-    /// The same template for single items, if it is `{range .items[*]}...{end}` and text behind it, or `{.items[*]...}`: then a list
+    /// Returns the template for single items, if this is `{range .items[*]}...{end}` and text after it, or `{.items[*]...}`: then a list
     /// need not be held as a whole.
     pub fn by_item(&self) -> Option<ByItem> {
         let is_items = |steps: &[Step]| matches!(steps, [Step::Field(field), Step::Slice(slice)] if field == "items" && slice.is_whole());

@@ -36,7 +36,7 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// Whether it is `[*]`.
+    /// True for `[*]`.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self, Slice { from: None, to: None, single: false, step: None })
     }
@@ -58,7 +58,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Step>, TemplateError> {
     Ok(steps)
 }
 
-/// Reads an expression as if it were in braces. What follows a closing brace is text, and is left out.
+/// Reads an expression as if it were in braces. Text after a closing brace is left out.
 fn expression(text: &str) -> Result<Vec<Step>, TemplateError> {
     let text = format!("{text}}}");
     Parser { rest: &text }.action()

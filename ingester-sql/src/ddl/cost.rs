@@ -1,4 +1,4 @@
-//! What a change costs on each server: rules from the servers' documentation, with the version from which each holds.
+//! The cost of a change on each server. The rules come from the servers' documentation and name the version from which they hold.
 
 use super::diff::{Retyping, SchemaChange, retyping};
 use super::in_place::{InPlace, in_place};
@@ -35,12 +35,12 @@ impl Family {
     /// All of them.
     pub(super) const ALL: [Family; 4] = [Family::MySql, Family::MariaDb, Family::Sqlite, Family::Postgres];
 
-    /// Whether columns of one storage class are of one type: a column in a new type of its class is [left](InPlace) as it is.
+    /// Types of one storage class are one type to the server, so a column whose new type has the same class is [left](InPlace) as it is.
     pub(super) fn has_storage_classes(self) -> bool {
         self == Family::Sqlite
     }
 
-    /// Whether only one program writes at a time, so that any change of a table keeps others waiting.
+    /// Only one program can write at a time, so any change of a table makes others wait.
     pub(super) fn has_one_writer(self) -> bool {
         self == Family::Sqlite
     }
@@ -85,18 +85,18 @@ impl Servers {
         }
     }
 
-    /// Whether the text stands beside the statements, and leaves out what needs no statement.
+    /// The text stands next to the statements, so it leaves out changes that need no statement.
     pub(super) fn see_statements(self) -> bool {
         self == Servers::Sqlite
     }
 
-    /// Whether on all of them a column in a new type of its storage class is [left](InPlace) as it is.
+    /// True if every one of these servers [leaves](InPlace) a column as it is when its new type has the same storage class.
     pub(super) fn have_storage_classes(self) -> bool {
         self.families().iter().all(|family| family.has_storage_classes())
     }
 }
 
-/// Whether PostgreSQL takes over the stored values of a column for its new type, without reading them.
+/// Returns true if PostgreSQL keeps a column's stored values for the new type without reading them.
 fn is_taken_as_stored(from: &ColumnDef, to: &ColumnDef) -> bool {
     use SqlType::{BigInt, BigIntUnsigned, Int, IntUnsigned, MediumText, Text, VarChar};
     let is_integer = |ty| matches!(ty, Int | BigInt | IntUnsigned | BigIntUnsigned);
@@ -286,14 +286,14 @@ impl SchemaChange {
         rules.iter().filter(move |rule| rule.family == family)
     }
 
-    /// What it costs on this server, where it is made together with `all` changes of a migration; [`Cost::Copy`] if the server is older
-    /// than the rules.
+    /// Returns the cost on this server if the change is made together with `all` changes of a migration. A server older than the rules
+    /// costs [`Cost::Copy`].
     pub fn cost(&self, server: ServerVersion, all: &[SchemaChange]) -> Cost {
         let rules = self.rules_on(server.family, all).filter(|rule| rule.since <= server.version);
         rules.last().map_or(Cost::Copy, |rule| rule.cost)
     }
 
-    /// Whether it drops data: data that only a backup has, or data that readers miss until they are backfilled again.
+    /// Returns true if data is lost: only a backup still has it, or readers miss it until it is backfilled again.
     pub fn is_destructive(&self) -> bool {
         match self {
             SchemaChange::DropTable(_) | SchemaChange::DropColumn { .. } => true,
@@ -306,13 +306,13 @@ impl SchemaChange {
         matches!(self, SchemaChange::Retype { from, to, .. } if is_taken_as_stored(from, to))
     }
 
-    /// Whether it makes a VARCHAR longer without changing how MySQL stores its values.
+    /// Returns true if a VARCHAR gets longer and MySQL stores its values as before.
     pub(super) fn is_longer_varchar(&self) -> bool {
         std::ptr::eq(self.rules(), LONGER_VARCHAR)
     }
 }
 
-/// Whether both are VARCHAR, `to` is not shorter, and InnoDB stores the length of a value in equally many bytes.
+/// Returns true if both are VARCHAR, `to` is not shorter, and InnoDB needs the same number of bytes for a value's length.
 fn is_longer(from: SqlType, to: SqlType) -> bool {
     let short = |n: u16| u32::from(n) * ingester_core::schema::limits::CHARACTER_BYTES <= 255;
     matches!((from, to), (SqlType::VarChar(from), SqlType::VarChar(to)) if from <= to && short(from) == short(to))

@@ -91,7 +91,7 @@ pub enum SchemaChange {
     DropView(#[serde(deserialize_with = "whole_view")] ViewDef),
 }
 
-/// Whether the values of a column fit another type.
+/// How the values of a column fit another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Retyping {
     /// Every value fits the new type.
@@ -102,7 +102,7 @@ pub(super) enum Retyping {
     Incompatible,
 }
 
-/// Whether values of type `from` fit a column of type `to`.
+/// Returns how values of type `from` fit a column of type `to`.
 pub(super) fn retyping(from: SqlType, to: SqlType) -> Retyping {
     use Retyping::{Incompatible, Narrowed, Widened};
     use SqlType::{BigInt, BigIntUnsigned, Int, MediumText, Text, VarChar};
@@ -117,13 +117,13 @@ pub(super) fn retyping(from: SqlType, to: SqlType) -> Retyping {
     }
 }
 
-/// Whether some values of type `from` do not fit a column of type `to`, which takes values of the same kind.
+/// Returns true if both types hold the same kind of values, but some values of type `from` do not fit a column of type `to`.
 pub fn narrows(from: SqlType, to: SqlType) -> bool {
     retyping(from, to) == Retyping::Narrowed
 }
 
 impl SchemaChange {
-    /// The new name of the table within which it is; `None` for changes of whole tables and of views.
+    /// Returns the new name of the table that the change is about; `None` for changes of whole tables and of views.
     pub fn within(&self) -> Option<Ident> {
         match self {
             SchemaChange::CreateTable(_)
@@ -142,12 +142,12 @@ impl SchemaChange {
         }
     }
 
-    /// Whether it makes or drops a view.
+    /// Returns true if the change makes or drops a view.
     pub fn is_of_view(&self) -> bool {
         self.view().is_some()
     }
 
-    /// The view that it makes or drops.
+    /// Returns the view that the change makes or drops.
     pub fn view(&self) -> Option<&ViewDef> {
         match self {
             SchemaChange::CreateView(view) | SchemaChange::DropView(view) => Some(view),
@@ -155,7 +155,7 @@ impl SchemaChange {
         }
     }
 
-    /// The change that reverts this one. If it adds a column or a table again, the contents are lost.
+    /// Returns the change that reverts this one. If that adds a column or a table again, its contents are lost.
     pub fn inverse(&self) -> Self {
         match self.clone() {
             SchemaChange::CreateTable(table) => SchemaChange::DropTable(table),
@@ -180,10 +180,11 @@ impl SchemaChange {
     }
 }
 
-/// The changes from `before` to `after`. The order of columns and keys is ignored, because it makes no difference to a database.
+/// Returns the changes that lead from `before` to `after`. The order of columns and keys is ignored, because it makes no difference to a
+/// database.
 ///
-/// An indexed column whose values might not fit its new type is dropped and added again, and then backfilled from the objects'
-/// JSON. That blocks no writer and fails on no value.
+/// An indexed column whose values might not fit its new type is dropped, added again, and then backfilled from the objects' JSON. This
+/// blocks no writer, and no value can make it fail.
 pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     let old_names: Vec<Ident> = before.tables.iter().map(|table| table.name).collect();
     let former = |table: &TableDef| table.was.iter().copied().find(|was| old_names.contains(was));
@@ -210,7 +211,7 @@ pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     changes
 }
 
-/// Whether a companion cannot become another one with its rows: values might not fit their new type, or have no keys.
+/// True if a companion must be dropped and created again, because its values might not fit their new type or have no keys.
 fn is_made_anew(old: &TableDef, new: &TableDef) -> bool {
     let fits = |column: &ColumnDef| {
         new.column(column.name).is_some_and(|new| retyping(column.ty, new.ty) == Retyping::Widened)
@@ -252,8 +253,8 @@ pub(super) fn no_longer_staying(
     found
 }
 
-/// The changes of views, beside those of the tables. A view is dropped and made again if its definition changes, and around changes of
-/// a table under it that it would not survive on every server.
+/// Adds the changes of views to the changes of the tables. A view is dropped and made again if its definition changes, or if a table under
+/// it changes in a way that it would not survive on every server.
 fn views(before: &Schema, after: &Schema, changes: &mut Vec<SchemaChange>) {
     let touched = |view: &ViewDef| changes.iter().filter_map(disturbed).any(|table| view.reads(table));
     let keeps = |view: &ViewDef| after.views.contains(view) && !touched(view);
@@ -409,7 +410,7 @@ fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut V
     changes.extend(wanted.into_iter().map(|key| SchemaChange::AddKey { table, key: key.clone() }));
 }
 
-/// What a lock file has of something that was dropped: those of earlier releases have only its name.
+/// A dropped item in a lock file. Lock files of earlier releases have only its name.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Dropped<T> {

@@ -1,4 +1,4 @@
-//! What changes make of a table and of a schema.
+//! Applies changes to a table and to a schema.
 
 use super::diff::SchemaChange;
 use super::schema::Schema;
@@ -42,8 +42,8 @@ impl SchemaChange {
 }
 
 impl Schema {
-    /// The schema from which `changes` made this one, except for the order of what they dropped; `None` if they dropped something
-    /// of which a lock file of an earlier release has only the name.
+    /// Returns the schema that `changes` turned into this one; what they dropped may be in another order. `None` if an earlier release's
+    /// lock file has only the name of an item that was dropped.
     pub fn before(&self, changes: &[SchemaChange]) -> Option<Self> {
         let mut schema = self.clone();
         for change in changes.iter().rev().map(SchemaChange::inverse) {

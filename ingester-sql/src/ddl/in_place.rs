@@ -6,10 +6,10 @@ use super::storage_class;
 use super::table::{ColumnDef, KeyDef};
 use ingester_core::schema::{Ident, SqlType};
 
-/// What replaces a change, as such a column stays.
+/// The replacement of a change when the database leaves the column as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InPlace {
-    /// Nothing is to be done.
+    /// No statement is needed.
     Nothing,
     /// Values of `column` that do not fit `ty` become NULL.
     Clear {
@@ -22,8 +22,8 @@ pub(crate) enum InPlace {
     },
 }
 
-/// What replaces `change` among all `changes` of a migration, on a database that keeps types of one [`storage_class`] alike; `None` if
-/// the change is to be made.
+/// Returns the replacement of `change`, which is one of all `changes` of a migration, on a database that stores types of one
+/// [`storage_class`] alike. `None` if the change must be made as it is.
 pub(crate) fn in_place(change: &SchemaChange, changes: &[SchemaChange]) -> Option<InPlace> {
     match change {
         SchemaChange::DropColumn { table, column } => added_again(*table, column, changes).map(|_| InPlace::Nothing),
@@ -61,7 +61,7 @@ fn added_again<'c>(table: Ident, from: &ColumnDef, changes: &'c [SchemaChange]) 
     (alike && !is_copied).then_some(to)
 }
 
-/// Whether a key is dropped and added again only because its columns are.
+/// Returns true if a key is dropped and added again only because its columns are.
 fn stays(table: Ident, key: &KeyDef, changes: &[SchemaChange]) -> bool {
     let same = |change: &SchemaChange, added: bool| match change {
         SchemaChange::DropKey { table: of, key: other } => !added && *of == table && other == key,
@@ -83,7 +83,7 @@ fn stays(table: Ident, key: &KeyDef, changes: &[SchemaChange]) -> bool {
 }
 
 impl SchemaChange {
-    /// Whether SQLite makes it by a new table with the old one's rows.
+    /// Returns true if SQLite makes this change by copying the rows into a new table.
     pub(crate) fn copies_rows(&self) -> bool {
         match self {
             SchemaChange::PrimaryKey { .. } => true,

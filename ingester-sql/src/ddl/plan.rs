@@ -7,7 +7,7 @@ use super::table::TableDef;
 use super::view::ViewDef;
 use ingester_core::schema::Ident;
 
-/// What a step does, in the order of the steps. Views are dropped before their tables change, and made afterwards. Keys are dropped
+/// The kinds of steps, in the order in which they run. Views are dropped before their tables change, and made afterwards. Keys are dropped
 /// before their columns, and added after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
@@ -44,7 +44,7 @@ pub enum Phase {
 /// Changes that are made together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What it does.
+    /// The kind of step.
     pub phase: Phase,
     /// The changes. Changes within a table are all within the same table.
     pub changes: Vec<SchemaChange>,
@@ -74,7 +74,7 @@ impl Phase {
         }
     }
 
-    /// What it does, in words.
+    /// Describes the phase in words.
     pub fn words(self) -> &'static str {
         match self {
             Phase::DropViews => "drop views",
@@ -135,7 +135,7 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
             });
         }
     }
-    // A table that is made anew is dropped before.
+    // A table that is made again was dropped in an earlier phase.
     let created = |name: Ident| {
         changes.iter().any(|change| matches!(change, SchemaChange::CreateTable(table) if table.name == name))
     };
@@ -153,7 +153,7 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
     steps
 }
 
-/// The steps in which recorded changes were made: those of [`plan`], without the tables.
+/// Splits recorded changes into the steps in which they were made, as [`plan`] does, but without the tables.
 pub fn steps_of(changes: &[SchemaChange]) -> Vec<&[SchemaChange]> {
     changes.chunk_by(|a, b| (Phase::of(a), a.within()) == (Phase::of(b), b.within())).collect()
 }

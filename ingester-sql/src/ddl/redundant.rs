@@ -12,7 +12,7 @@ pub struct RedundantKey {
     pub table: Ident,
     /// The key.
     pub key: KeyDef,
-    /// The other one.
+    /// The key that makes it redundant.
     pub by: KeyDef,
 }
 

@@ -20,12 +20,12 @@ pub struct ForeignType {
 }
 
 impl SchemaChange {
-    /// What changes, in one line.
+    /// Describes the change in one line.
     pub fn sentence(&self) -> String {
         self.sentence_on(&[])
     }
 
-    /// What changes in a database with these columns of other types, in one line.
+    /// Describes the change in one line, for a database in which these columns have other types.
     pub fn sentence_on(&self, foreign: &[ForeignType]) -> String {
         let ty = |column: &ColumnDef| {
             let is = |foreign: &&ForeignType| {
@@ -66,7 +66,7 @@ impl SchemaChange {
     /// On `servers`; `refilled` says whether a backfill follows.
     fn loss(&self, all: &[SchemaChange], refilled: bool, servers: Servers) -> Option<String> {
         let added_again = refilled && is_added_again(self, all);
-        // What only SQLite does differently, where all servers are described.
+        // All servers are described, and only SQLite differs here.
         let on_sqlite = match self {
             SchemaChange::DropColumn { table, column } if servers == Servers::All => lost_in_place(*table, column, all),
             _ => None,
@@ -155,8 +155,8 @@ impl SchemaChange {
     }
 }
 
-/// What `servers` do for a change among `all` of a migration, in one line; `None` if they do nothing. SQLite leaves a column that is
-/// dropped and added again as it is, with its keys.
+/// Describes in one line how `servers` carry out a change, which is one of `all` changes of a migration; `None` if they do nothing. SQLite
+/// leaves a column that is dropped and added again as it is, with its keys.
 fn done(change: &SchemaChange, all: &[SchemaChange], servers: Servers, foreign: &[ForeignType]) -> Option<String> {
     let sentence = || change.sentence_on(foreign);
     if !servers.have_storage_classes() {
@@ -237,7 +237,7 @@ pub fn summary(
     text
 }
 
-/// Whether a dropped column is added again with another type, or a dropped table created again with other columns.
+/// Returns true if a dropped column is added again with another type, or a dropped table is created again with other columns.
 fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
     changes.iter().any(|other| match (change, other) {
         (SchemaChange::DropColumn { table, column }, SchemaChange::AddColumn { table: of, column: added }) => {
@@ -275,7 +275,7 @@ fn dropped(change: &SchemaChange) -> Option<&TableDef> {
     }
 }
 
-/// Whether this is a companion, and its main table is not among `others`.
+/// Returns true for a companion table whose main table is not among `others`.
 fn is_alone<'a>(table: &TableDef, mut others: impl Iterator<Item = &'a TableDef>) -> bool {
     let is_main = |main: &TableDef| {
         let rest = table.name.as_str().strip_prefix(main.name.as_str());
@@ -293,7 +293,7 @@ fn staying_loss(table: Ident, column: ColumnDef, why: &str) -> String {
     )
 }
 
-/// The values that stay by `before` and may be overwritten by `after`, as text; `changes` are those between the two.
+/// Describes the values that stay under `before` and may be overwritten under `after`. `changes` lead from one schema to the other.
 pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange]) -> Vec<String> {
     let loss = |(table, was, is): &(Ident, ColumnDef, ColumnDef)| {
         let why = match is.stays {
@@ -305,13 +305,12 @@ pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange])
     no_longer_staying(before, after, changes).iter().map(loss).collect()
 }
 
-/// The data that these changes drop, as text.
+/// Describes the data that these changes drop.
 pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
     changes.iter().filter_map(|change| change.loss(changes, true, Servers::All)).collect()
 }
 
-/// Whether a column that is dropped may have been renamed, as questions: it is the only one of its type that its table loses, beside
-/// the only one of this type that the table gets.
+/// Asks about columns that may have been renamed, one question for each: the table loses only one column of this type, and gets only one.
 pub fn questions(changes: &[SchemaChange]) -> Vec<String> {
     let question = |change: &SchemaChange| {
         let SchemaChange::DropColumn { table, column } = change else { return None };

@@ -34,9 +34,9 @@ pub struct ColumnDef {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: SqlType,
-    /// Whether it may be NULL.
+    /// Nullable in SQL.
     pub nullable: bool,
-    /// Which of its values stay. No database records it.
+    /// Which of its stored values stay, whatever the object has. No database records this.
     #[serde(default, skip_serializing_if = "Stays::is_none")]
     pub stays: Stays,
 }
@@ -87,27 +87,27 @@ impl TableDef {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Whether the database counts its rows: a primary key of one integer is that count. Only tables of the ingester's own have one.
+    /// The primary key is a single integer, so the database numbers the rows. Only the ingester's own tables have such a key.
     pub(crate) fn is_counted(&self) -> bool {
         matches!(self.primary_key[..], [key] if self.column(key).is_some_and(|column| column.ty == SqlType::BigInt))
     }
 
-    /// Whether `column` is that count.
+    /// Returns true if `column` holds these numbers.
     pub(crate) fn counts(&self, column: &ColumnDef) -> bool {
         self.is_counted() && self.primary_key[0] == column.name
     }
 
-    /// Whether it is the companion of a main table: all its rows can be made again from the objects' JSON.
+    /// Returns true for a companion of a main table. All its rows can be computed again from the objects' JSON.
     pub fn is_companion(&self) -> bool {
         self.columns.first().is_some_and(|first| first.name.same_as("obj_uid"))
     }
 
-    /// Whether it is that of a kind's history. The values of its columns cannot be made again.
+    /// Returns true for the table of a kind's history, whose values cannot be computed again.
     pub(super) fn is_history(&self) -> bool {
         self.primary_key == [BASE_COLUMNS[base::UID].name, VALID_FROM]
     }
 
-    /// Whether the values of a column can be computed again from the objects' JSON: those of the indexed columns of main tables.
+    /// Returns true for the indexed columns of main tables, whose values can be computed again from the objects' JSON.
     pub(super) fn is_derived(&self, column: Ident) -> bool {
         let main = self.columns.first().is_some_and(|first| first.name == BASE_COLUMNS[base::UID].name);
         main && BASE_COLUMNS.iter().all(|base| base.name != column)

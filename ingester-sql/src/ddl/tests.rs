@@ -1,5 +1,4 @@
-//! Differences between schemas made by hand: what a struct cannot say by itself, and what the cases of
-//! `tests/tests/evolution/` do not reach.
+//! Differences between schemas made by hand: cases that no struct can produce, and cases that `tests/tests/evolution/` does not reach.
 
 use super::cost::{Family, Rule};
 use super::diff::{Retyping, retyping};
@@ -382,7 +381,7 @@ fn a_view_is_read_back_from_a_lock_file_as_written() {
     assert_eq!(serde_json::from_str::<ViewDef>(&written).unwrap(), view, "{written}");
     let made = serde_json::to_string(&SchemaChange::CreateView(view.clone())).unwrap();
     assert_eq!(made, r#"{"create_view":"jobs"}"#, "the lock file has it elsewhere");
-    // What is dropped is stored nowhere else. Lock files of earlier releases have only its name.
+    // A dropped view is stored nowhere else. Lock files of earlier releases have only its name.
     let dropped = SchemaChange::DropView(view);
     let written = serde_json::to_string(&dropped).unwrap();
     assert_eq!(serde_json::from_str::<SchemaChange>(&written).unwrap(), dropped, "{written}");

@@ -23,7 +23,7 @@ pub struct ViewDef {
 pub struct ViewColumnDef {
     /// Its name.
     pub name: Ident,
-    /// What it holds.
+    /// The type of its values.
     #[serde(rename = "type")]
     pub ty: ViewType,
 }
@@ -34,9 +34,9 @@ pub struct ViewColumnDef {
 pub struct SourceDef {
     /// The table.
     pub table: Ident,
-    /// What fills the view's columns, in their order.
+    /// The expressions that fill the view's columns, in the order of the columns.
     pub values: Vec<ExpressionDef>,
-    /// Which rows the view has; without it all of them.
+    /// The condition for a row to appear in the view; `None` shows all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<ConditionDef>,
 }
@@ -59,7 +59,7 @@ pub enum ExpressionDef {
     Coalesce(Vec<ExpressionDef>),
     /// The value as another type.
     Cast(Box<ExpressionDef>, ViewType),
-    /// The value behind the first condition that holds, else the last one.
+    /// The value of the first condition that holds, otherwise the last one.
     Case(Vec<(ConditionDef, ExpressionDef)>, Box<ExpressionDef>),
     /// Texts, concatenated.
     Concat(Vec<ExpressionDef>),
@@ -161,18 +161,18 @@ impl ViewDef {
         self
     }
 
-    /// Whether it reads this table: shows rows of it, or looks for a uid in it.
+    /// Returns true if the view shows rows of this table, or looks for a uid in it.
     pub fn reads(&self, table: Ident) -> bool {
         self.sources.iter().any(|source| source.table == table)
             || self.has(&|read| matches!(read, Read::Uids(tables) if tables.contains(&table)))
     }
 
-    /// Whether it reads `ingester_settings`.
+    /// Returns true if the view reads `ingester_settings`.
     pub(crate) fn has_setting(&self) -> bool {
         self.has(&|read| matches!(read, Read::Setting))
     }
 
-    /// Whether it reads such a thing beside the rows that it shows.
+    /// Returns true if the view reads something outside of its rows for which `is` holds.
     fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
         self.sources.iter().any(|source| {
             source.values.iter().any(|value| value.has(is)) || source.filter.as_ref().is_some_and(|all| all.has(is))
@@ -180,7 +180,7 @@ impl ViewDef {
     }
 }
 
-/// What an expression reads beside its row.
+/// Data that an expression reads outside of its row.
 enum Read<'a> {
     /// A value of `ingester_settings`.
     Setting,

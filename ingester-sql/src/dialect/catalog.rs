@@ -9,7 +9,7 @@ use ingester_core::schema::{Ident, SqlType};
 pub(super) fn index_name(table: Ident, key: Ident, most: usize) -> Ident {
     let room = most - 2;
     let (table, key) = (table.as_str(), key.as_str());
-    // A table's name has at most 63 - 12 bytes, because those of its companions are longer. So a cut name still identifies the table.
+    // A table's name has at most 63 - 12 bytes, because the names of its companions are longer. So a cut name still identifies the table.
     let key = &key[..key.len().min(room - table.len().min(room / 2))];
     let table = &table[..table.len().min(room - key.len())];
     Ident::join(&format!("{table}_"), key)
@@ -31,8 +31,8 @@ impl Dialect {
         self.rules().type_name(ty).into_owned()
     }
 
-    /// Whether a type in a catalog is this one. Other spellings of the same type, such as display widths or MariaDB's `longtext` for
-    /// JSON, make no difference.
+    /// Returns true if a catalog's `spelled` type is this one. Other spellings of the same type, such as display widths or MariaDB's
+    /// `longtext` for JSON, are accepted.
     pub fn is_type(self, ty: SqlType, spelled: &str) -> bool {
         self.rules().is_type(ty, spelled)
     }
@@ -43,7 +43,7 @@ impl Dialect {
         self.rules().type_of(spelled)
     }
 
-    /// Whether a catalog of this dialect has a separate name for each type.
+    /// True if the catalog has a separate name for each type, and so shows which type a column has.
     pub fn tells_types(self) -> bool {
         self.type_of(&self.spelled(SqlType::Text)) == Some(SqlType::Text)
     }

@@ -12,7 +12,7 @@ use ingester_core::value::Value;
 /// range of the column's key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range<'a> {
-    /// Whether the first column of the order is NULL; `None` if it cannot be.
+    /// True for the rows where the order's first column is NULL, false for the others; `None` if that column cannot be NULL.
     pub null: Option<bool>,
     /// The values of the order in the last row of the page before; none for the first page.
     pub after: Option<&'a [Value]>,
@@ -214,8 +214,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An object that has a pair is found by the pairs' key, one that has none by its own; if a route of ours leads to the objects,
-    /// each is looked up.
+    /// Finds objects that have a pair by the pairs' key, and objects that have none by their own key. If we chose another route to the
+    /// objects, each one is looked up.
     fn pair(&mut self, companion: Companion, of_key: bool, test: &PairTest, has: bool) {
         let table = self.table.companion(companion);
         let uid = format!("\"{}\".\"uid\"", self.table.name);
@@ -311,7 +311,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What identifies a row, and the columns of the order, by names that no column has.
+    /// The columns that identify a row, and the columns of the order, under names that no column has.
     pub(super) fn found(&mut self, order: &[SortKey]) {
         self.push("\"uid\" AS \"found uid\"");
         if self.table.is_former() {
@@ -401,7 +401,7 @@ impl<'a> Writer<'a> {
         self.push(")");
     }
 
-    /// Whether the keys are compared as one row: all in one direction, none NULL, and the dialect can find a range that way.
+    /// Returns true if the keys can be compared as one row: all go in one direction, none is NULL, and the dialect can find a range that way.
     fn compares_rows(&self, keys: &[(&SortKey, &Value)], range: &Range<'_>, order: &[SortKey]) -> bool {
         let one_way = keys.iter().all(|(key, _)| key.descending == keys[0].0.descending);
         let no_null = keys.iter().all(|(key, value)| **value != Value::Null && self.never_null(key, range, order));
@@ -518,7 +518,7 @@ pub(super) fn range_params<'a>(
     }
 }
 
-/// The places of the columns that are read: the uid, those that are wanted, and those of the order.
+/// The positions of the columns to read: the uid, the wanted columns, and the columns of the order.
 pub(super) fn places(wanted: &[usize], order: &[SortKey]) -> Vec<usize> {
     let mut places = vec![base::UID];
     for place in wanted.iter().copied().chain(order.iter().map(|key| key.place)) {

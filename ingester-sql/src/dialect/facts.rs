@@ -1,4 +1,4 @@
-//! What differs between dialects in a constant: each dialect has one value of [`Facts`].
+//! The constants in which dialects differ: each dialect has one value of [`Facts`].
 
 use super::{OneText, Param, Sql};
 use crate::ddl::Servers;
@@ -34,7 +34,7 @@ pub(super) struct Facts {
     /// The end of a SELECT that locks its rows until the transaction ends; empty if the transaction locks them anyway.
     pub(super) for_update: &'static str,
     /// Joins an UPDATE and the INSERT of its entry in the log into one text, in which the INSERT does nothing unless the UPDATE did:
-    /// the text before the UPDATE, between both, and behind the SELECT of the INSERT.
+    /// the text before the UPDATE, between both, and after the SELECT of the INSERT.
     pub(super) recorded: [&'static str; 3],
     /// See [`Dialect::records_in_one_statement`](super::Dialect::records_in_one_statement).
     pub(super) records_in_one_statement: bool,

@@ -304,7 +304,7 @@ pub(super) fn postgres_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'st
     }))
 }
 
-/// Whether the value of a column does not fit a type, of those that SQLite stores as it stores the column.
+/// A condition for values of the column that do not fit the type, among the types that SQLite stores in the same way.
 #[askama::filter_fn]
 pub(super) fn sqlite_unfit(unfit: &(Ident, SqlType), _: &dyn Values) -> Result<Safe<String>> {
     let (column, ty) = unfit;
@@ -341,7 +341,7 @@ pub(super) fn select_within<N: Borrow<u64>>(milliseconds: N, values: &dyn Values
     Ok(Safe(rules(values)?.select_within(*milliseconds.borrow())))
 }
 
-/// The place of the first of so many moments that a time is not after: their number for a later time, one more for NULL. The moments are its
+/// The index of the first moment that a time is not after: the number of moments for a later time, one more for NULL. The moments are its
 /// parameters, ascending.
 #[askama::filter_fn]
 pub(super) fn step_of(column: &'static str, _: &dyn Values, moments: usize) -> Result<Safe<String>> {
@@ -367,7 +367,7 @@ pub(super) fn count_few<R: Reached>(reached: R, values: &dyn Values) -> Result<S
     Ok(Safe(writer.sql))
 }
 
-/// What a query requires of a row that its route reaches.
+/// The query's conditions for a row that its route reaches.
 #[askama::filter_fn]
 pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
     let (query, route) = reached.reached();
@@ -376,7 +376,7 @@ pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<
     Ok(Safe(writer.sql))
 }
 
-/// What identifies a row, and the columns of a query's order, by names that no column has.
+/// The columns that identify a row, and the columns of a query's order, under names that no column has.
 #[askama::filter_fn]
 pub(super) fn found(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
     let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
@@ -392,21 +392,21 @@ pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<S
     Ok(Safe(writer.sql))
 }
 
-/// The table, read by its primary key, whatever the database assumes about its other keys. Statements that lock rows name it: one that locks an
-/// entry of another key first waits for the row, while a writer that has locked the row waits for the entry.
+/// The table, read through its primary key even if the database prefers another key. Statements that lock rows use this: one that locks an
+/// entry of another key first would wait for the row, while a writer that has locked the row waits for the entry.
 #[askama::filter_fn]
 pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
 }
 
-/// The table from which rows are deleted, by its primary key: MySQL takes the name of a key only if the table is named twice.
+/// The table from which rows are deleted through its primary key. MySQL takes the name of a key only if the table is named twice.
 #[askama::filter_fn]
 pub(super) fn deleted_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     let (name, key) = (&table.name, rules(values)?.by_key("PRIMARY"));
     Ok(Safe(if key.is_empty() { format!("FROM \"{name}\"") } else { format!("\"{name}\" FROM \"{name}\"{key}") }))
 }
 
-/// The table, read in the order of the uids by its narrow key; where the database lacks that, by its primary key.
+/// The table, read in the order of the uids through its narrow key, or through its primary key if the database lacks the narrow one.
 #[askama::filter_fn]
 pub(super) fn by_narrow_key(table: &Table, values: &dyn Values, there: bool) -> Result<Safe<String>> {
     let key = if there { NARROW_KEY } else { "PRIMARY" };
@@ -425,14 +425,14 @@ pub(super) fn in_order(column: &'static str, values: &dyn Values, descending: bo
     Ok(Safe(rules(values)?.order(column, true, descending)))
 }
 
-/// Joins the table to rows that were found before, row by row, by its primary key.
+/// Joins the table, row by row through its primary key, to rows that were found before.
 #[askama::filter_fn]
 pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
     Ok(Safe(format!("{} \"{}\"{}", rules.facts().join_in_order, table.name, rules.by_key("PRIMARY"))))
 }
 
-/// What a range of a query's order requires of a row, with ` AND ` in front of it; nothing if the range is everything.
+/// The conditions of a range of a query's order, with ` AND ` in front; empty if the range has no bounds.
 #[askama::filter_fn]
 pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe<String>> {
     let (query, range) = query.within();

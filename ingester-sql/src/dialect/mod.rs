@@ -1,10 +1,10 @@
-//! SQL text, which is nowhere else: the [`statements`] that all databases share, one file each, and a folder for what each dialect
+//! All SQL text of the program: the [`statements`] that all databases share, one file each, and a folder for everything that one dialect
 //! writes differently. Nothing here runs anything.
 //!
 //! May use: ingester-core, query, ddl.
 //!
 //! Shared statements are askama templates in standard SQL, with names in double quotes and text in single quotes. `Dialect::render`
-//! replaces the double quotes by those of the dialect, and filters write what differs. An interpolation without a filter does not
+//! replaces the double quotes by the dialect's own, and filters write what differs. An interpolation without a filter does not
 //! compile.
 
 mod catalog;
@@ -88,7 +88,7 @@ impl<'a> Param<'a> {
         }
     }
 
-    /// What a row has in a companion table, where everything is text, as its column's type has it.
+    /// Converts a value from a companion table, where everything is text, to the type of its column.
     pub(crate) fn stored(ty: SqlType, text: &'a str) -> Self {
         let typed = match ty {
             SqlType::Int | SqlType::BigInt => text.parse().ok().map(Param::Int),
@@ -219,19 +219,19 @@ pub enum OneText {
     Last,
 }
 
-/// How a key is made outside of a transaction, while others write into its table. If that is interrupted, it leaves an unfinished key,
+/// Statements that make a key outside of a transaction while others write into its table. An interrupted attempt leaves an unfinished key,
 /// which nothing reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBesideWriters {
-    /// The name of an unfinished one in the catalog.
+    /// The name in the catalog of an unfinished key.
     pub unfinished: String,
-    /// Drops it.
+    /// Drops the unfinished key.
     pub drop: Sql,
     /// Makes the key, unless it is there.
     pub create: Sql,
 }
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reading: the transaction sees one state of the database from its first statement on, and takes no write lock.
@@ -241,7 +241,7 @@ pub enum Access {
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: [Dialect; 3] = [Dialect::MySql, Dialect::Sqlite, Dialect::Postgres];
 
     /// The statement, for people, after which a database belongs to no cluster.
@@ -267,29 +267,29 @@ impl Dialect {
         self.rules().facts()
     }
 
-    /// Whether the database runs in this process, with this process' clock.
+    /// The database runs in this process and uses this process' clock.
     pub fn is_embedded(self) -> bool {
         self.facts().is_embedded
     }
 
-    /// Whether tables are defined and changed in transactions: a failure leaves nothing behind.
+    /// Tables are defined and changed in transactions, so a failure leaves nothing behind.
     pub fn defines_in_transactions(self) -> bool {
         self.facts().defines_in_transactions
     }
 
-    /// Whether a connection holds a lock while it migrates, so that of two programs one waits for the other. Elsewhere the transaction of
-    /// each migration keeps others out.
+    /// A connection holds a lock while it migrates, so a second program waits for the first. In other dialects, the transaction of each
+    /// migration keeps others out.
     pub fn locks_migrations(self) -> bool {
         self.facts().locks_migrations
     }
 
-    /// How a key is made while others write into its table, if a migration would make them wait; `None` if it does not. `columns` are those
-    /// of [`Dialect::key_columns`], each with whether it may be NULL.
+    /// Returns the statements that make a key while others write into its table; `None` if a migration makes nobody wait.
+    /// `columns` are the result of [`Dialect::key_columns`], each with true if it is nullable.
     pub fn key_beside_writers(self, table: Ident, key: Ident, columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
         self.rules().key_beside_writers(table, key, columns)
     }
 
-    /// Whether the dialect has such a way.
+    /// True if [`Dialect::key_beside_writers`] returns statements in this dialect.
     pub fn makes_keys_beside_writers(self) -> bool {
         let name = Ident::new("x");
         self.key_beside_writers(name, name, &[]).is_some()
@@ -300,38 +300,39 @@ impl Dialect {
         self.facts().collation
     }
 
-    /// Whether texts are compared as if they had blanks behind their ends: `a` and `a ` are equal.
+    /// Texts are compared as if they were padded with blanks: `a` and `a ` are equal.
     pub fn pads_texts(self) -> bool {
         self.facts().pads_texts
     }
 
-    /// Whether an INSERT can leave out rows that exist and report which it inserted. Elsewhere it is refused as a whole, and its
-    /// transaction goes on.
+    /// An INSERT can leave out rows that exist and report the rows that it inserted. In other dialects such an INSERT fails as a whole, and
+    /// its transaction goes on.
     pub fn skips_stored(self) -> bool {
         self.facts().skip_stored.is_some()
     }
 
-    /// Whether a condition of a statement can decide which rows it writes, and the statement returns them, so that they are not read before.
+    /// A condition inside a statement can decide which rows are written, and the statement returns these rows, so they need not be read
+    /// before.
     pub fn judges(self) -> bool {
         self.rules().rows_inserted(&RowsOf::default(), &[]).is_some()
     }
 
-    /// Whether a column of several rows is one parameter, so that a statement has one text for any number of rows.
+    /// A column of several rows is one array parameter, so a statement has one text for any number of rows.
     pub fn has_arrays(self) -> bool {
         self.facts().has_arrays
     }
 
-    /// Whether one statement updates a row and records that in the log of changes, so that no separate transaction is needed.
+    /// One statement can update a row and record the change in the log of changes, without a transaction around it.
     pub fn records_in_one_statement(self) -> bool {
         self.facts().records_in_one_statement
     }
 
-    /// Whether text may have NUL (U+0000). Elsewhere a value with one is NULL, and no row of a companion table has one.
+    /// Text may contain NUL (U+0000). In other dialects a value with NUL becomes NULL, and no row of a companion table contains it.
     pub fn has_nul(self) -> bool {
         self.facts().has_nul
     }
 
-    /// Whether a connection decides if a commit is on disk when it is answered. Elsewhere the server's settings do.
+    /// Each connection decides if a commit is on disk before it is answered. In other dialects the server's settings decide.
     pub fn durability_is_of_connections(self) -> bool {
         self.facts().durability_is_of_connections
     }
@@ -346,7 +347,7 @@ impl Dialect {
         self.facts().title
     }
 
-    /// What shows a person which session holds a lock that something waits for.
+    /// Tells a person how to see which session holds a lock that something waits for.
     pub fn who_holds_locks(self) -> &'static str {
         self.facts().who_holds_locks
     }
@@ -414,7 +415,8 @@ impl Dialect {
         Some(write(form, &statements))
     }
 
-    /// Whether [`Routes`](crate::query::Routes) to rows are chosen here. If not, the route is always [`Route::Free`](crate::query::Route).
+    /// True if the program chooses [`Routes`](crate::query::Routes) to rows. Otherwise the route is always
+    /// [`Route::Free`](crate::query::Route).
     pub fn has_routes(self) -> bool {
         self.facts().has_routes
     }

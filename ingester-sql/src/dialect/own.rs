@@ -10,7 +10,7 @@ pub const REJECTS: &str = "ingester_rejects";
 /// The progress of each column that is backfilled.
 pub const BACKFILLS: &str = "ingester_backfills";
 
-/// What a database is for, by name.
+/// The database's settings by name, such as the cluster that it belongs to.
 pub const SETTINGS: &str = "ingester_settings";
 
 /// The log of changes: an entry for each change of an object's row.
@@ -155,7 +155,7 @@ fn table(name: &str, columns: &[(&str, SqlType)], primary_key: usize) -> TableDe
 mod tests {
     use super::{Dialect, own_schema};
 
-    /// The own tables of release 0.2.0, each with its columns, those of its primary key first.
+    /// The own tables of release 0.2.0, each with its columns. The columns of its primary key come first.
     const BEFORE: [(&str, usize, &str); 5] = [
         ("ingester_rejects", 1, "uid group_ver kind namespace name res_version reason reject_time"),
         (

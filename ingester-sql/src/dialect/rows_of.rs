@@ -11,7 +11,7 @@ pub struct RowsOf {
     pub after: usize,
     /// The types of one row's parameters.
     pub types: Vec<SqlType>,
-    /// Whether rows with a value that the database cannot store (such as text with NUL) are left out.
+    /// Leave out rows with a value that the database cannot store, such as text with NUL.
     pub skips_unfit: bool,
     /// A row with a question mark for each parameter, and constants between them. Empty: nothing but parameters.
     pub shape: Cow<'static, str>,
@@ -34,7 +34,7 @@ impl RowsOf {
         repeated(&format!("({row})"), count)
     }
 
-    /// The parameters with those of each column as one array.
+    /// The parameters, where the values of each column become one array.
     fn arrays<'a>(&self, mut params: Vec<Param<'a>>) -> Vec<Param<'a>> {
         let rows = params.split_off(self.after.min(params.len()));
         let (width, count) = (self.types.len().max(1), rows.len() / self.types.len().max(1));

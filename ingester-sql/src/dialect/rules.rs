@@ -21,7 +21,7 @@ pub(super) trait Rules: Sync {
     fn number(&self, text: String) -> String;
     /// The condition that the column is one of a list of texts.
     fn is_one_of(&self, column: &str, count: usize) -> String;
-    /// Rows of parameters, as an INSERT has them behind its columns.
+    /// Rows of parameters, as an INSERT has them after its columns.
     fn rows(&self, rows: &RowsOf, count: usize) -> String;
     /// Rows of parameters that an UPDATE takes its values from, with these names, as [`Rules::inserted`] calls them; `None` if an UPDATE cannot, or
     /// if that costs more than a read before it.
@@ -32,7 +32,7 @@ pub(super) trait Rules: Sync {
     fn upserted(&self, table: &str) -> String;
     /// The stored value of a column in an upsert.
     fn stored(&self, column: &str) -> String;
-    /// What turns an INSERT into an upsert. The columns to be written follow, each written by [`Rules::write_inserted`].
+    /// The clause that turns an INSERT into an upsert. The columns to write follow, each written by [`Rules::write_inserted`].
     fn on_conflict(&self, key: &[&str]) -> Cow<'static, str>;
     /// The value of a column that an upsert was to insert.
     fn inserted(&self, column: &str) -> String;
@@ -57,7 +57,7 @@ pub(super) trait Rules: Sync {
     fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str;
     /// A column in an order. NULL comes before everything else.
     fn order(&self, column: &str, nullable: bool, descending: bool) -> String;
-    /// What makes the database read a table by only the key of this name; empty if the database cannot be told.
+    /// The hint that makes the database read a table only through the key of this name; empty if the database has no such hint.
     fn by_key(&self, key: &str) -> String;
 
     // Parts of views.
@@ -75,7 +75,7 @@ pub(super) trait Rules: Sync {
 
     /// The type in a definition.
     fn type_name(&self, ty: SqlType) -> Cow<'static, str>;
-    /// Whether a type in a catalog is this one.
+    /// Returns true if a catalog's `spelled` type is this one.
     fn is_type(&self, ty: SqlType, spelled: &str) -> bool;
     /// The type of a catalog's name for it, if our tables have such a type.
     fn type_of(&self, spelled: &str) -> Option<SqlType>;

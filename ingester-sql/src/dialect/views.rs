@@ -1,4 +1,4 @@
-//! What a view selects, as SQL.
+//! The SELECT of a view.
 
 use super::rules::Rules;
 use crate::ddl::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};
@@ -133,8 +133,8 @@ impl<'a> Writer<'a> {
         parts
     }
 
-    /// Whether a condition is as wanted. The negation is written as a separate test, which says whether NULL passes: so nothing is
-    /// unknown.
+    /// A condition that holds, or does not hold, as `wanted`. The negation is written as a separate test that decides about NULL, so no
+    /// result is unknown.
     fn condition(&self, condition: &'a ConditionDef, wanted: bool) -> String {
         let (and, or) = (" AND ", " OR ");
         let deleted = |is: bool| self.null("delete_time", !is);

@@ -37,7 +37,7 @@ impl Checked {
         context.place_of_one(field, "shown")
     }
 
-    /// What must hold of a row.
+    /// Returns the condition that a row must meet.
     pub fn condition(&self) -> &Condition {
         &self.condition
     }
@@ -62,7 +62,7 @@ pub struct SortKey {
 pub enum Operand {
     /// The column at this place of the table.
     Column(usize),
-    /// What the stored JSON has at this path, as text.
+    /// The text at this path in the stored JSON.
     Json(JsonPath),
 }
 
@@ -132,8 +132,7 @@ impl Comparison {
     }
 }
 
-/// What must hold of a row. Only single tests are negated, and each says what holds of NULL: so it is true or false, never
-/// unknown.
+/// A condition on a row. Only single tests are negated, and each decides about NULL, so a condition is true or false, never unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// All of these hold; none: always.
@@ -144,7 +143,7 @@ pub enum Condition {
     Null(Operand, bool),
     /// A comparison with a value.
     Compare {
-        /// What is compared.
+        /// The left side.
         operand: Operand,
         /// How.
         comparison: Comparison,
@@ -155,22 +154,22 @@ pub enum Condition {
     },
     /// The operand is one of these values, or is not.
     In {
-        /// What is compared.
+        /// The left side.
         operand: Operand,
         /// The values.
         values: Vec<Value>,
-        /// Whether it is one of them.
+        /// True for IN, false for NOT IN.
         is: bool,
         /// NULL passes as well.
         or_null: bool,
     },
     /// The operand is like this pattern, or is not.
     Like {
-        /// What is compared.
+        /// The left side.
         operand: Operand,
         /// The pattern.
         pattern: Pattern,
-        /// Whether it is like it.
+        /// True for LIKE, false for NOT LIKE.
         is: bool,
         /// NULL passes as well.
         or_null: bool,
@@ -181,16 +180,16 @@ pub enum Condition {
         companion: Companion,
         /// The key; `None` for any, and for the values of a list.
         key: Option<String>,
-        /// What is tested of the value.
+        /// The test of the value.
         test: PairTest,
-        /// Whether there is one that passes.
+        /// True if a pair must pass the test, false if none may.
         has: bool,
     },
     /// The row's state.
     States(States),
 }
 
-/// What is tested of the value of a label, of an annotation, or in a column of many values.
+/// A test of the value of a label, of an annotation, or in a column of many values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairTest {
     /// Nothing: it is there.
@@ -253,7 +252,7 @@ pub enum QueryError {
         table: String,
         /// The field.
         field: String,
-        /// What to do about it.
+        /// Advice for the user.
         hint: Hint,
     },
     /// A label or an annotation of a kind without companion tables.
@@ -295,7 +294,7 @@ pub enum QueryError {
         ty: String,
         /// The value.
         value: String,
-        /// What it should be.
+        /// A description of valid values.
         expected: &'static str,
     },
     /// A test that does not fit the field.
@@ -303,7 +302,7 @@ pub enum QueryError {
     WrongTest {
         /// The field.
         field: String,
-        /// What was to be done with it.
+        /// The test, as a participle for the message.
         how: &'static str,
         /// Why it cannot.
         why: &'static str,
@@ -357,14 +356,14 @@ fn meant(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// What to do about a field without a column.
+/// Advice about a field without a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// Another field is probably meant.
     Meant(String),
     /// It is a path, for which there can be a column.
     Path {
-        /// What the field is in.
+        /// The struct or message that has the field.
         of: String,
         /// Its name in there.
         name: String,
@@ -388,7 +387,7 @@ impl std::fmt::Display for Hint {
 }
 
 impl QueryError {
-    /// The same for a client of the server, which has neither the program nor its kinds: what the request can say instead.
+    /// The message for a client of the server, who has neither the program nor its kinds: it says how to change the request.
     pub fn for_request(&self) -> String {
         match self {
             QueryError::NoSuchField { table, field, hint: Hint::Path { .. } } => format!(
@@ -412,7 +411,7 @@ impl QueryError {
 }
 
 impl Query {
-    /// The query about this table, if it is now by this machine's clock. A store checks it by that of its database.
+    /// Checks the query against this table, with times counted from now on this machine's clock. A store uses its database's clock instead.
     ///
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
@@ -904,7 +903,7 @@ mod tests {
             (SqlType::BigInt, milli, "0.5", Value::Int(500)),
             (SqlType::BigInt, whole, "500m", Value::Int(1)),
             (SqlType::Double, whole, "500m", Value::Double(0.5)),
-            // What is stored.
+            // In units of the column, as stored.
             (SqlType::BigInt, milli, "500", Value::Int(500)),
             // More than the column holds; a range may ask for it.
             (SqlType::BigInt, milli, "10Pi", Value::UInt(11_258_999_068_426_240_000)),

@@ -28,21 +28,21 @@ impl Route {
 pub struct Routes {
     /// The key that has the order.
     pub ordered: Option<Route>,
-    /// Whether a condition bounds what is read of that key.
+    /// A condition bounds the range that is read of that key.
     pub is_bounded: bool,
-    /// Whether the rows behind that key are those of the query, except for their state: so few are read in vain.
+    /// All rows behind that key belong to the query unless their state excludes them, so few are read in vain.
     pub is_plain: bool,
-    /// Whether a condition is about the stored JSON, so that texts are read to find rows.
+    /// A condition is about the stored JSON, so texts are read to find rows.
     pub reads_texts: bool,
     /// The routes that find rows; the one that finds the fewest is taken.
     pub compared: Vec<Route>,
-    /// Whether the only one of them finds few rows, whatever is stored: a uid, or a name in a namespace.
+    /// The only route in `compared` finds few rows, whatever is stored: it is a uid, or a name in a namespace.
     pub is_certain: bool,
 }
 
 impl Routes {
-    /// This many rows are few: they are found and sorted for each page. If there are more, the key that has the order is taken: it
-    /// soon fills a page.
+    /// Fewer rows than this are found and sorted for each page. If there are more, the key that has the order soon fills a page, so it is
+    /// taken.
     pub const FEW: u64 = 4000;
 
     /// The best route to count all rows, whose order does not matter.
@@ -53,14 +53,14 @@ impl Routes {
         }
     }
 
-    /// The routes whose rows are to be counted, before the best one is known.
+    /// Returns the routes whose rows have to be counted before the best one is known.
     pub fn to_count(&self) -> &[Route] {
         let alone = usize::from(self.ordered.is_none());
         if self.is_certain || self.compared.len() <= alone { &[] } else { &self.compared }
     }
 
-    /// Whether a whole table may be read: its texts to find rows; or all rows that are found, to sort them; or, because no key finds
-    /// rows, the key that has the order, with rows that are not those of the query.
+    /// True if a whole table may be read: its texts, to find rows; all rows that are found, to sort them; or, because no key finds rows,
+    /// the key that has the order, including rows that the query does not select.
     pub fn is_scan(&self) -> bool {
         let sorts_many = self.ordered.is_none() && !self.is_certain;
         let reads_in_vain = self.compared.is_empty() && !self.is_plain;
@@ -83,7 +83,7 @@ impl Routes {
 }
 
 impl Checked {
-    /// All conditions, each of which must hold.
+    /// Returns all conditions. Each must hold.
     pub fn conditions(&self) -> &[Condition] {
         match self.condition() {
             Condition::All(all) => all,
@@ -153,7 +153,7 @@ impl Checked {
         self.conditions().iter().filter(move |condition| tested(condition).is_some_and(|place| places.contains(&place)))
     }
 
-    /// Whether the column at this place has only one value in all rows.
+    /// True if the column at this place has only one value in all rows of the query.
     fn is_one(&self, place: usize) -> bool {
         self.conditions().iter().any(|condition| {
             matches!(condition, Condition::Compare { operand: Operand::Column(column), comparison: Comparison::Equal, or_null: false, .. }
@@ -161,7 +161,7 @@ impl Checked {
         })
     }
 
-    /// Whether this key, at whose end is the uid, has the order.
+    /// True if this key, which ends with the uid, has the order.
     fn has_order(&self, key: &Key) -> bool {
         let varies = |place: &usize| !self.is_one(*place);
         let columns = key.columns().iter().map(|place| usize::from(*place)).filter(varies);
@@ -186,7 +186,7 @@ fn tested(condition: &Condition) -> Option<usize> {
     }
 }
 
-/// Whether the key of a companion finds the rows for which this holds, each of them once.
+/// True if the key of a companion finds the rows for which the condition holds, and finds each only once.
 fn finds_pairs(condition: &Condition) -> bool {
     let Condition::Pair { companion, key, test, has: true } = condition else { return false };
     match (companion, test) {

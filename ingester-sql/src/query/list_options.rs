@@ -13,10 +13,10 @@ use super::{Filter, Order, Test};
 use ingester_core::value::Value;
 use serde_json::Value as Json;
 
-/// What the reference system's list options ask for.
+/// A request of a client, as the reference system's list options write it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListOptions {
-    /// What must hold.
+    /// The condition.
     pub filter: Option<Filter>,
     /// The order.
     pub order: Vec<Order>,
@@ -24,7 +24,7 @@ pub struct ListOptions {
     pub offset: u64,
     /// Rows at most; `None` if not set.
     pub limit: Option<u64>,
-    /// The paths of the fields that the answer is to do without.
+    /// The paths of the fields to leave out of the answer.
     pub skip: Vec<String>,
 }
 
@@ -48,16 +48,16 @@ const DIRECTIONS: [&str; 3] = ["SORT_ORDER_INVALID", "SORT_ORDER_ASC", "SORT_ORD
 
 /// Reads the list options for objects of this kind.
 ///
-/// Names are in snake case or in camel case, and enums are names or numbers. What a criterion compares with is a `StringValue` or a
-/// `Value` in an `Any`, whose bytes may be given instead of its JSON, or the bytes of a text without a type.
+/// Names are in snake case or in camel case, and enums are names or numbers. A criterion compares with a `StringValue` or a `Value` in an
+/// `Any`. The `Any` may have bytes instead of JSON, or the bytes of a text without a type.
 ///
-/// A field may have the kind's name before it (`pipeline_run.spec.owner`). A path means the field of that JSON path, also where its
-/// names are in snake case, as protobuf has them; `label.<key>` and `metadata.labels.<key>` mean a label; a name without a point is
-/// a column. `LIKE` finds texts that contain the value; `%` and `_` in it stand for other characters. The values of `IN` are one
-/// text with commas. As in every [`Filter`], `NOT_EQUAL` and `NOT_IN` hold if there is no value.
+/// A field may have the kind's name before it (`pipeline_run.spec.owner`). A path means the field of that JSON path, also where its names
+/// are in snake case, as protobuf has them; `label.<key>` and `metadata.labels.<key>` mean a label; a name without a point is a column.
+/// `LIKE` finds texts that contain the value; `%` and `_` in it stand for other characters. The values of `IN` are one text with commas. As
+/// in every [`Filter`], `NOT_EQUAL` and `NOT_IN` hold if there is no value.
 ///
 /// # Errors
-/// What is not JSON, fields and operators that are unknown, values of a wrong type, each with its path.
+/// If the text is not JSON, a field or an operator is unknown, or a value has the wrong type. Each error names the path.
 pub fn parse_list_options(text: &str, kind: &str) -> Result<ListOptions, ListOptionsError> {
     let json: Json = serde_json::from_str(text)
         .map_err(|error| ListOptionsError { path: String::new(), what: error.to_string() })?;

@@ -1,4 +1,4 @@
-//! What is asked of a kind's tables, as data. Everything that reads objects asks by a [`Query`].
+//! Queries about a kind's tables, as data. Everything that reads objects does so with a [`Query`].
 //!
 //! | file | what it has |
 //! |---|---|

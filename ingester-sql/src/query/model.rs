@@ -2,7 +2,7 @@
 
 use super::{AsOf, Filter, Order};
 
-/// Which rows of a kind are asked for, and in which order.
+/// A query: which rows of a kind to return, and in which order.
 ///
 /// [`Query::default`] asks for everything that exists: what is in the cluster, and what was evicted from it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,12 +15,12 @@ pub struct Query {
     pub uids: Vec<String>,
     /// The states.
     pub states: States,
-    /// What must hold: all of these.
+    /// The conditions. All of them must hold.
     pub filters: Vec<Filter>,
     /// The order. Rows that are equal in all of it are in the order of their uids. Without any: by namespace, then by name, as in
     /// Kubernetes.
     pub order: Vec<Order>,
-    /// Whether fields without a column may be read from the stored JSON. No key serves them: every row is read.
+    /// Fields without a column may be read from the stored JSON. No key serves them, so every row is read.
     pub scan: bool,
     /// The moment that is asked about, by the database's clock; `None` for now. Only some queries have one: see
     /// [`QueryError::OfMoment`](super::QueryError::OfMoment).
@@ -39,19 +39,19 @@ pub struct States {
 }
 
 impl States {
-    /// All of them.
+    /// All three states.
     pub const ALL: States = States { live: true, evicted: true, deleted: true };
 
-    /// None of them.
+    /// No state.
     pub const NONE: States = States { live: false, evicted: false, deleted: false };
 
-    /// What is in the cluster.
+    /// Objects in the cluster.
     pub const LIVE: States = States { live: true, evicted: false, deleted: false };
 
-    /// What was moved from etcd to SQL.
+    /// Objects that were moved from etcd to SQL.
     pub const EVICTED: States = States { live: false, evicted: true, deleted: false };
 
-    /// What was deleted.
+    /// Deleted objects.
     pub const DELETED: States = States { live: false, evicted: false, deleted: true };
 
     /// The states that are in either.
@@ -74,7 +74,7 @@ impl States {
 }
 
 impl Default for States {
-    /// What exists: live and evicted.
+    /// Objects that exist: live and evicted ones.
     fn default() -> Self {
         States { deleted: false, ..States::ALL }
     }

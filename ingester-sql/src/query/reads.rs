@@ -55,7 +55,7 @@ impl Reads {
         }
     }
 
-    /// The names of the columns, also those of many values.
+    /// Returns the names of the columns, including the columns of many values.
     pub fn columns(&self, table: &Table) -> impl Iterator<Item = Ident> {
         let places = self.places.iter().filter_map(|place| table.columns.get(*place)).map(|column| column.name);
         let many = self.many.iter().filter_map(|place| table.many.get(*place)).map(|many| many.name);

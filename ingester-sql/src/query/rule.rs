@@ -21,7 +21,7 @@ pub fn check_rule(table: &'static Table, filters: &[Filter]) -> Result<(), Query
     })
 }
 
-/// The fields whose `!=` or `notin` also holds where they have no value, and that have no other condition which excludes this. One that means
+/// The fields whose `!=` or `notin` also holds where they have no value, and that have no other condition which excludes this. A rule that means
 /// only other values asks for a value, too.
 pub fn fields_without_value<'f>(table: &'static Table, filters: &'f [Filter]) -> Vec<&'f str> {
     let place = |field: &str| table.by_name(field).or_else(|| table.by_path(field));

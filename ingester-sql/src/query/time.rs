@@ -95,7 +95,7 @@ impl From<Micros> for AsOf {
     }
 }
 
-/// Whether a time is one of a calendar; else it is so long before or after now.
+/// Returns true if the text is a date or a timestamp; otherwise it is a distance from now.
 fn begins_with_year(text: &str) -> bool {
     text.get(..5).is_some_and(|year| year.ends_with('-') && year.bytes().take(4).all(|byte| byte.is_ascii_digit()))
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The version that is written.
 const VERSION: u64 = 1;
 
-/// Where the next page of a query begins: behind this row.
+/// The row after which the next page of a query begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Continue {
     /// The [fingerprint](super::Query::fingerprint) of the query.

@@ -1,10 +1,10 @@
-//! What holds for any input.
+//! Properties that hold for any input.
 
 use proptest::prelude::*;
 
 use super::raw;
 
-/// Parts of which files are made, good and bad ones.
+/// Parts for making files, good and bad ones.
 fn part() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(r#"{"apiVersion":"v1","kind":"A","metadata":{"name":"a"}}"#.to_owned()),

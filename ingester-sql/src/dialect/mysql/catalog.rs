@@ -4,7 +4,7 @@ use ingester_core::schema::SqlType;
 
 pub(super) const SERVER: &str = "SELECT CONCAT(VERSION(), ' ', @@version_comment), @@max_allowed_packet";
 
-// Unlike @@name, it is not an error on a server that does not know a variable. Those of the session come before the server's.
+// Unlike @@name, this is no error on a server that does not know a variable. The session's variables come before the server's.
 pub(super) const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('character_set_connection', 'character_set_database', 'sql_mode', \
      'transaction_isolation', 'tx_isolation', 'max_allowed_packet', 'sort_buffer_size', 'read_only', 'innodb_read_only', 'wsrep_on', \
      'wsrep_cluster_name', 'group_replication_group_name', 'max_connections')";
@@ -47,7 +47,7 @@ LEFT JOIN (
 WHERE v.table_schema = DATABASE()
 ORDER BY v.table_name, c.ordinal_position";
 
-/// Whether a type in a catalog is this one. Display widths and MariaDB's `longtext` for JSON make no difference.
+/// Returns true if a catalog's `spelled` type is this one. Display widths and MariaDB's `longtext` for JSON make no difference.
 pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
     let spelled = spelled.to_ascii_lowercase();
     let plain = without_width(&spelled);

@@ -3,7 +3,7 @@
 use crate::dialect::{Param, Sql};
 use ingester_core::value::Value;
 
-/// A statement with the values of its parameters in it, behind a comment with `mark`, which only this program has. So another
+/// A statement with the values of its parameters in it, after a comment with `mark`, which only this program has. So another
 /// connection finds it among the running statements.
 pub fn marked(mark: &str, sql: &Sql, params: &[Param<'_>]) -> Sql {
     let mut text = format!("/* {mark} */ ");

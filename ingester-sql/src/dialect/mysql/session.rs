@@ -1,4 +1,4 @@
-//! What a driver tells the server about a connection, and what it asks there: no statement about rows or tables.
+//! Settings and questions of a driver about its connection. No statement is about rows or tables.
 
 pub use super::inline::marked;
 use crate::dialect::Access;
@@ -13,7 +13,7 @@ pub const SESSION: [&str; 3] = [
     "SET SESSION autocommit = 1, completion_type = 'NO_CHAIN', sql_select_limit = 18446744073709551615",
 ];
 
-/// Also prepares a connection that is to read only: the server then refuses every write.
+/// Also prepares a read-only connection: the server then refuses every write.
 pub const READERS: &str = "SET SESSION TRANSACTION READ ONLY";
 
 /// Also prepares a connection for migrations. A change of a table's definition waits for the transactions that use the table, and later
@@ -59,7 +59,7 @@ pub const NODE: &str = "SHOW STATUS LIKE 'wsrep_gcomm_uuid'";
 /// statement, which has no mark, unless the server keeps no such list.
 pub const MARKED_STATEMENTS: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM performance_schema.processlist WHERE INFO LIKE '/* ingester %' OR ID = CONNECTION_ID()";
 
-/// The same of the older list, which every server has.
+/// As [`MARKED_STATEMENTS`], from the older list, which every server has.
 pub const MARKED_STATEMENTS_BEFORE: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* ingester %'";
 
 /// Begins a transaction.

@@ -116,7 +116,7 @@ pub(super) fn type_of(spelled: &str) -> Option<SqlType> {
     }
 }
 
-/// Whether a type in a catalog is this one.
+/// Returns true if a catalog's `spelled` type is this one.
 pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
     type_of(spelled).is_some_and(|found| type_name(found) == type_name(ty))
 }

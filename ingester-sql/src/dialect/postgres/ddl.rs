@@ -19,7 +19,7 @@ struct CreateTable<'a> {
 #[derive(Template)]
 #[template(path = "postgres/create_index.sql")]
 struct CreateIndex<'a> {
-    /// Whether others write meanwhile, outside of a transaction.
+    /// Build the key outside of a transaction while others write.
     concurrently: bool,
     index: Ident,
     table: Ident,
@@ -131,7 +131,7 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
             SchemaChange::DropView(view) => statements.push(drop_view(view.name)),
             SchemaChange::RenameTable { from, to } => {
                 statements.push(render_own(&AlterName { change }));
-                // The names of indexes contain the table's name, that of the primary key as well.
+                // The names of indexes contain the table's name. This includes the primary key's index.
                 let keys = after(*to).map(|table| table.keys.as_slice()).unwrap_or_default();
                 let renamed = keys.iter().map(|key| (key_name(*from, key.name), key_name(*to, key.name)));
                 let primary = (primary_key_name(*from), primary_key_name(*to));

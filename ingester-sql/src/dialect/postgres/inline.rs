@@ -65,7 +65,7 @@ fn literal(out: &mut String, param: &Param<'_>) {
     };
 }
 
-/// Without the parentheses, a minus sign would be an operator behind another one.
+/// Without the parentheses, a minus sign would be an operator after another one.
 fn number(out: &mut String, value: i64) -> std::fmt::Result {
     if value < 0 { write!(out, "({value})") } else { write!(out, "{value}") }
 }

@@ -24,7 +24,7 @@ fn time(value: &str) -> String {
     format!("TO_CHAR({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')")
 }
 
-/// Rows of arrays of parameters, of which each column has a name.
+/// Rows made of arrays of parameters, with a name for each column.
 fn unnested(rows: &RowsOf) -> String {
     let names: Vec<String> = (1..=rows.types.len()).map(|number| format!("c{number}")).collect();
     format!("{} AS r ({})", arrays(rows), names.join(", "))

@@ -1,4 +1,4 @@
-//! What a driver tells the server about a connection, and what it asks there: no statement about rows or tables.
+//! Settings and questions of a driver about its connection. No statement is about rows or tables.
 
 use crate::dialect::Access;
 use std::time::Duration;
@@ -16,7 +16,7 @@ macro_rules! settings {
             $is_local,
             "), set_config('standard_conforming_strings', 'on', ",
             $is_local,
-            // Keys are in memory or on disks without heads. The default is that of disks with heads: a page of 50 rows would read the table.
+            // Keys are in memory or on disks without heads. The default assumes disks with heads: a page of 50 rows would read the table.
             "), set_config('random_page_cost', '1.1', ",
             $is_local,
             // A statement whose client has closed its connection ends. Other systems refuse the setting.
@@ -30,21 +30,22 @@ macro_rules! settings {
 /// Prepares a new connection.
 pub const SESSION: &str = settings!("FALSE");
 
-/// Also prepares a connection that is to read only: the server then refuses every write.
+/// Also prepares a read-only connection: the server then refuses every write.
 pub const READERS: &str = "SET default_transaction_read_only = on";
 
-/// Before it asks for the lock of migrations, which another program may hold for long: it asks repeatedly. A waiting statement has a
-/// transaction, whose end CREATE INDEX CONCURRENTLY of the lock's holder would wait for.
+/// Run before the connection asks for the migration lock, which another program may hold for long: it then asks repeatedly instead of
+/// waiting. A waiting statement has a transaction, and CREATE INDEX CONCURRENTLY of the lock's holder would wait for the end of that
+/// transaction.
 pub const BEFORE_MIGRATIONS: &str = "SET lock_timeout = '100ms'";
 
-/// Before a statement that nothing waits for: it may wait for the open transactions.
+/// Run before a statement that nobody waits for: it may wait for the open transactions.
 pub const WITHOUT_LIMIT: &str = "SET lock_timeout = 0";
 
 /// Also prepares a connection for migrations. A change of a table's definition waits for the transactions that use the table, and later
 /// transactions wait for the change. After one second it gives up, so that they continue.
 pub const MIGRATIONS: &str = "SET lock_timeout = '1s'";
 
-/// How many locks of programs the connection holds: that of migrations, or none.
+/// Counts the program locks that the connection holds: one for the migration lock, or zero.
 pub const LOCKS: &str =
     "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid()";
 
@@ -83,7 +84,7 @@ pub const fn begin(access: Access) -> &'static str {
 /// The settings of [`SESSION`] for one transaction, if a connection keeps none because a pooler gives each transaction another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Whether the server is to refuse every write.
+    /// The server refuses every write.
     pub read_only: bool,
 }
 

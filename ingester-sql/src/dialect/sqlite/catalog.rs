@@ -4,7 +4,7 @@ use ingester_core::schema::SqlType;
 
 pub(super) const SERVER: &str = "SELECT 'SQLite ' || sqlite_version(), 1000000000";
 
-// Its clock is that of this process, and has milliseconds.
+// SQLite's clock is this process' clock, with milliseconds.
 pub(super) const VARIABLES: &str = "SELECT 'encoding', encoding FROM pragma_encoding UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode";
 
 // A process that may write the file may do everything.

@@ -80,8 +80,8 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
 }
 
 fn create_as(table: &TableDef, name: Ident) -> Sql {
-    // The rows of main tables are large. Those of other tables are clustered by their primary key, by which they are found; a
-    // counted table is clustered anyway.
+    // The rows of main tables are large. The rows of other tables are found by their primary key, so they are clustered by it; a counted
+    // table is clustered anyway.
     let clustered = !table.is_counted() && table.columns.iter().all(|column| column.ty != SqlType::Json);
     render_own(&CreateTable { name, table, clustered })
 }

@@ -1,8 +1,8 @@
-//! What a driver tells the database about a connection: no statement about rows or tables.
+//! Settings of a driver for its connection. No statement is about rows or tables.
 
 use crate::dialect::Access;
 
-/// Prepares a connection that is to read only: every write is refused.
+/// Prepares a read-only connection: every write is refused.
 pub const READERS: &str = "PRAGMA query_only = ON";
 
 /// Takes the lock of the one writer, once it is free, and releases it.
@@ -18,7 +18,7 @@ pub const fn begin(access: Access) -> &'static str {
     }
 }
 
-/// Afterwards, each commit of the connection is on disk before it is answered, or no longer. It has to come before the transaction.
+/// From now on, each commit of the connection is on disk before it is answered, or no longer is. Run this before the transaction begins.
 pub const fn durability(is_durable: bool) -> &'static str {
     if is_durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" }
 }

@@ -1,4 +1,4 @@
-//! Whether a table has rows.
+//! Checks if a table has any row.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows that begin no earlier than the last of their former versions ended.
+//! Moves the beginning of inserted rows behind the end of their last former versions.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
@@ -17,7 +17,7 @@ WHERE {{ "uid"|is_one_of(uids.len()) }}
 pub struct BeginAfterFormer<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// That of its history.
+    /// The table of its history.
     pub former: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],

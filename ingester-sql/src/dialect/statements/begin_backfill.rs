@@ -1,10 +1,10 @@
-//! The begin of a column's backfill.
+//! Begins the backfill of a column.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::value::Micros;
 
-/// Notes that a column is to be backfilled from the first row on.
+/// Records that a column has to be backfilled, beginning with the first row.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Present versions that begin later.
+//! Moves the beginning of present versions to a later time.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! The beginning of a table's numbers.
+//! Begins the numbers of a table's log.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;

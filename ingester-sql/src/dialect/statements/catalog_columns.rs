@@ -1,4 +1,4 @@
-//! The columns of all tables.
+//! Reads the columns of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
@@ -37,7 +37,7 @@ pub struct CatalogColumn {
     pub name: String,
     /// Its type in the server's spelling.
     pub ty: String,
-    /// Whether it may be NULL.
+    /// Nullable in SQL.
     pub nullable: bool,
     /// Its collation, if the server names one.
     pub collation: Option<String>,

@@ -1,4 +1,4 @@
-//! The secondary keys of all tables.
+//! Reads the secondary keys of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
@@ -34,6 +34,6 @@ pub struct CatalogKey {
     pub key: String,
     /// The column.
     pub column: String,
-    /// Whether its values are unique.
+    /// A unique key.
     pub unique: bool,
 }

@@ -1,4 +1,4 @@
-//! The views.
+//! Reads the views.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
@@ -32,7 +32,7 @@ pub struct CatalogView {
     pub view: String,
     /// The column; `None` if the catalog has no columns.
     pub column: Option<String>,
-    /// What the view selects, in the server's words; only in the first row of a view. Empty if the user may not see it.
+    /// The view's SELECT as the server prints it; only in the first row of a view. Empty if the user may not see it.
     pub text: Option<String>,
     /// The server's version, if the text is in its own words, which another version may choose differently.
     pub writer: Option<String>,

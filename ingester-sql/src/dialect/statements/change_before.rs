@@ -1,10 +1,10 @@
-//! The entry of the log before another one.
+//! Finds the entry of the log before another one.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads the highest number of an entry of a table's log below another one.
+/// Reads the highest number in a table's log that is lower than another one.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -17,7 +17,7 @@ LIMIT 1"#
 pub struct ChangeBefore<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// The other number.
+    /// The number of the other entry.
     pub before: i64,
 }
 

@@ -1,10 +1,10 @@
-//! The first entry of the log with a resourceVersion.
+//! Finds the first entry of the log with a resourceVersion.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads the lowest number of an entry of a table's log with this resourceVersion.
+/// Reads the lowest number of an entry with this resourceVersion in a table's log.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

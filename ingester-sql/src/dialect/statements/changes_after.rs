@@ -1,4 +1,4 @@
-//! Entries of the log, in the order of their numbers.
+//! Reads entries of the log, in the order of their numbers.
 
 use crate::dialect::statements::What;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
@@ -6,7 +6,7 @@ use askama::Template;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::{Micros, Value};
 
-/// Reads the numbered entries of a table's log behind a number, in their order.
+/// Reads the entries of a table's log with higher numbers than this one, in their order.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -40,7 +40,7 @@ pub struct ChangeRow {
     pub name: String,
     /// The `res_version` of its row after the change.
     pub res_version: u64,
-    /// What has become of the row.
+    /// How the row changed.
     pub what: What,
     /// When, by the database's clock.
     pub at: Micros,

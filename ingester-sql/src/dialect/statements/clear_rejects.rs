@@ -1,4 +1,4 @@
-//! Rejects, deleted.
+//! Deletes rejects of some objects.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

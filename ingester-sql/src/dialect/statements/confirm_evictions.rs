@@ -1,4 +1,4 @@
-//! Evictions, confirmed.
+//! Confirms evictions.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! How many rows a query about a moment asks for.
+//! Counts the rows of a query about a moment.
 
 use super::CountRows;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
@@ -16,7 +16,7 @@ FROM {{ former|rows_reached }}
 WHERE {{ former.group|is_of_group }} AND {{ former|holds }})"#
 )]
 pub struct CountAt<'a> {
-    /// The query about the present rows. The server ends the statement by its time.
+    /// The query about the present rows. The server ends the statement after this query's time limit.
     pub present: CountRows<'a>,
     /// The query about the former versions.
     pub former: CountRows<'a>,

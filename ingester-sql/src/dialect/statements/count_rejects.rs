@@ -1,4 +1,4 @@
-//! How many rejects there are.
+//! Counts rejects.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;
@@ -16,7 +16,7 @@ LIMIT {{ limit|number }}"#
 pub struct CountRejects {
     /// The most kinds and namespaces.
     pub limit: usize,
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How many rows the routes of a query find.
+//! Counts the rows that the routes of a query find.
 
 use crate::dialect::conditions::{Reached, count_params};
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! How many rows a query asks for.
+//! Counts the rows of a query.
 
 use crate::dialect::conditions::{Reached, condition_params, route_params};
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
@@ -7,7 +7,7 @@ use askama::Template;
 use ingester_core::schema::Column;
 use ingester_core::value::Value;
 
-/// Counts the rows that a query asks for: all of them, or those of each value of a column, the most frequent first.
+/// Counts the rows that a query asks for, as one number or for each value of a column, the most frequent value first.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
@@ -21,15 +21,15 @@ LIMIT {{ limit|number }}{% endif %}"#
 pub struct CountRows<'a> {
     /// The query.
     pub query: &'a Checked,
-    /// How its rows are reached.
+    /// The route to its rows.
     pub route: Route,
     /// The kind's group.
     pub group: &'a OfGroup,
-    /// The column by whose values the rows are counted.
+    /// Count the rows for each value of this column.
     pub by: Option<&'a Column>,
     /// The most values.
     pub limit: usize,
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How many rows a table has.
+//! Counts the rows of a table.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows, counted by the steps of time in which their objects were created.
+//! Counts rows by the steps of time in which their objects were created.
 
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use askama::Template;
@@ -23,7 +23,7 @@ pub struct CreatedOverTime<'a> {
     pub group: Option<&'a OfGroup>,
     /// The ends of the steps, ascending.
     pub moments: &'a [Micros],
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 

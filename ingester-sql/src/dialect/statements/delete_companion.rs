@@ -1,4 +1,4 @@
-//! Rows of companion tables, deleted.
+//! Deletes rows of companion tables.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
@@ -14,7 +14,7 @@ WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(self.ro
 pub struct DeleteCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Which companion.
+    /// The companion whose rows are deleted.
     pub companion: Companion,
     /// uid and key of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str)],

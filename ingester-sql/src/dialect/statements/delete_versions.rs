@@ -1,4 +1,4 @@
-//! Former versions, deleted for good.
+//! Deletes former versions for good.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;

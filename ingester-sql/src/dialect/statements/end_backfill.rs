@@ -1,10 +1,10 @@
-//! The end of a column's backfill.
+//! Ends the backfill of a column.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
 use ingester_core::value::Micros;
 
-/// Notes that the backfill of a column is complete.
+/// Records that the backfill of a column is complete.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Former versions that end later.
+//! Moves the end of former versions to a later time.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows, counted by the steps of time in which their objects left.
+//! Counts rows by the steps of time in which their objects left.
 
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use askama::Template;
@@ -24,9 +24,9 @@ pub struct EndsOverTime<'a> {
     pub group: &'a OfGroup,
     /// The ends of the steps, ascending.
     pub moments: &'a [Micros],
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 
@@ -46,11 +46,11 @@ impl Statement for EndsOverTime<'_> {
 pub struct Ends {
     /// The number of rows.
     pub rows: u64,
-    /// Whether they are of the kind's group.
+    /// The rows belong to the kind's group.
     pub is_ours: bool,
-    /// The place of the step in which they were evicted: the number of steps for a later time, one more if they never were.
+    /// The step in which they were evicted, as an index: the number of steps for a later time, one more if they never were.
     pub evicted: usize,
-    /// The same of their deletion.
+    /// The step in which they were deleted, in the same way.
     pub deleted: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The plan of another statement.
+//! Explains another statement: the database's plan for it.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
 

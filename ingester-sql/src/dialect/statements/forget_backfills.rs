@@ -1,4 +1,4 @@
-//! Backfills of reverted migrations, deleted.
+//! Deletes backfills of reverted migrations.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

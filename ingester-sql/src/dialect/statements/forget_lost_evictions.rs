@@ -1,10 +1,10 @@
-//! Evictions that were lost and are not any more.
+//! Deletes records of lost evictions that are not lost any more.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Deletes what is recorded of lost evictions of these objects.
+/// Deletes the records of lost evictions of these objects.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,9 +1,9 @@
-//! Marks of rules, deleted.
+//! Deletes marks of rules.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// Deletes marks of some rows: those of one rule, or of all.
+/// Deletes the marks of one rule, or of all rules, on some rows.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

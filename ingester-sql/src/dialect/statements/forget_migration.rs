@@ -1,4 +1,4 @@
-//! An interrupted migration, deleted from the ledger.
+//! Deletes an interrupted migration from the ledger.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

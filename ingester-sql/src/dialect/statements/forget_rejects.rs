@@ -1,16 +1,16 @@
-//! Rejects that a person has handled.
+//! Deletes rejects that a person has handled.
 
 use crate::dialect::{Dialect, OfGroup, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// The rejects that are meant: those that pass every condition that is not empty.
+/// Selects rejects. A reject must pass every condition that is not empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RejectsOf<'a> {
-    /// Of these kinds.
+    /// Only rejects of these kinds.
     pub kinds: &'a [OfKind<'a>],
-    /// In these namespaces.
+    /// Only rejects in these namespaces.
     pub namespaces: &'a [&'a str],
-    /// Of these uids.
+    /// Only rejects with these uids.
     pub uids: &'a [&'a str],
 }
 
@@ -24,7 +24,7 @@ pub struct OfKind<'a> {
 }
 
 impl<'a> OfKind<'a> {
-    /// Of a kind in any group.
+    /// Rejects of a kind in any group.
     pub const fn of(kind: &'a str) -> Self {
         OfKind { kind, group: None }
     }
@@ -49,7 +49,7 @@ impl RejectsOf<'_> {
 WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND {{ "namespace"|is_one_of(of.namespaces.len()) }}{% endif %}{% if !of.uids.is_empty() %} AND {{ "uid"|is_one_of(of.uids.len()) }}{% endif %}"#
 )]
 pub struct ForgetRejects<'a> {
-    /// Which.
+    /// The rejects to delete.
     pub of: RejectsOf<'a>,
 }
 

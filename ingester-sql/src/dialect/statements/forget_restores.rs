@@ -1,4 +1,4 @@
-//! Restores, ended.
+//! Ends restores.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! New rows of the main table.
+//! Inserts rows into the main table.
 
 use crate::dialect::{Columns, Dialect, Param, Query, RowsOf, Sql, Statement, filters};
 use askama::Template;
@@ -20,7 +20,7 @@ pub struct Insert<'a> {
     pub rows: &'a [&'a Row],
     /// `update_time` of all of them.
     pub update_time: Micros,
-    /// Whether rows that exist are left out, on a database [that can do this](Dialect::skips_stored).
+    /// Leave out rows that exist, on a database [that can do this](Dialect::skips_stored).
     pub skip: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Rows as they are, kept as former versions.
+//! Copies rows into the history as former versions.
 
 use crate::dialect::statements::What;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
@@ -6,8 +6,9 @@ use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Copies rows of the main table into that of its history, as versions that end now: the transaction overwrites or deletes them. It has
-/// locked them, unless `expected` says which one row is meant: then that one is locked, and copied under this condition.
+/// Copies rows of the main table into the table of its history, as versions that end now, because the transaction overwrites or deletes
+/// them. The transaction has locked the rows. With `expected`, the statement is about a single row: it locks the row and copies it only
+/// under this condition.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
@@ -23,13 +24,13 @@ ORDER BY "uid"
 pub struct KeepVersions<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// That of its history.
+    /// The table of its history.
     pub former: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],
     /// When the versions end.
     pub valid_to: Micros,
-    /// What becomes of the rows.
+    /// How the rows change after the copy.
     pub change: What,
     /// The `res_version` of the one row, and the latest definition that it may be of. It is live, and began before `valid_to`.
     pub expected: Option<(u64, u32)>,

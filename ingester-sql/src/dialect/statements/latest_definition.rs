@@ -1,4 +1,4 @@
-//! The latest definition of their kind that wrote rows of a table.
+//! Reads the latest definition of their kind that wrote rows of a table.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rejects for people.
+//! Lists rejects for people.
 
 use super::forget_rejects::RejectsOf;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
@@ -17,11 +17,11 @@ ORDER BY "kind", "namespace", "name", "uid"
 LIMIT {{ limit|number }}"#
 )]
 pub struct ListRejects<'a> {
-    /// Which.
+    /// The rejects to list.
     pub of: RejectsOf<'a>,
     /// The most rejects.
     pub limit: usize,
-    /// After how long the server ends it.
+    /// The time after which the server ends the statement.
     pub milliseconds: u64,
 }
 

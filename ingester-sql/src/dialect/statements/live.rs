@@ -1,4 +1,4 @@
-//! Live rows, a page.
+//! Reads a page of live rows.
 
 use super::versions::version;
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
@@ -6,7 +6,7 @@ use askama::Template;
 use ingester_core::row::Version;
 use ingester_core::schema::Table;
 
-/// Reads the uids and versions of a kind's live rows, a page in the order of their uids, without locks. A key is named: a database whose
+/// Reads the uids and versions of a kind's live rows, one page in the order of their uids, without locks. A key is named: a database whose
 /// statistics are wrong finds the rows that are not deleted by the key of `delete_time`, all of them again for each page.
 #[derive(Debug, Template)]
 #[template(
@@ -24,13 +24,13 @@ pub struct Live<'a> {
     pub group: &'a OfGroup,
     /// Only rows of this namespace.
     pub namespace: Option<&'a str>,
-    /// Whether rows whose eviction is confirmed are among them.
+    /// Include rows whose eviction is confirmed.
     pub confirmed: bool,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

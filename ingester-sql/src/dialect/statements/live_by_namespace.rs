@@ -1,10 +1,10 @@
-//! Live rows, counted by namespace.
+//! Counts live rows by namespace.
 
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Counts a kind's live rows in each namespace, without those whose objects left etcd for good. All entries of the narrow key
+/// Counts a kind's live rows in each namespace, without rows whose objects left etcd for good. All entries of the narrow key
 /// are read.
 #[derive(Debug, Template)]
 #[template(
@@ -20,7 +20,7 @@ pub struct LiveByNamespace<'a> {
     pub table: &'a Table,
     /// The kind's group.
     pub group: &'a OfGroup,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

@@ -1,11 +1,11 @@
-//! The texts of live rows, a page.
+//! Reads a page of the texts of live rows.
 
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::Value;
 
-/// Reads the uids and objects of a kind's live rows that are not being evicted, a page in the order of their uids, without locks.
+/// Reads the uids and objects of a kind's live rows that are not being evicted, one page in the order of their uids, without locks.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! What rows that are to be purged say.
+//! Reads and locks the state of rows before they are purged.
 
 use super::versions::version;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
@@ -7,7 +7,7 @@ use ingester_core::row::Standing;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::{Micros, Value};
 
-/// Reads where some rows stand in the lives of their objects, and locks them until the transaction ends.
+/// Reads the versions and the states of some rows, and locks the rows until the transaction ends.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Objects with many former versions.
+//! Finds objects with many former versions.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
@@ -17,7 +17,7 @@ LIMIT {{ limit|number }}"#
 pub struct ManyVersions<'a> {
     /// The table of the kind's history.
     pub former: &'a Table,
-    /// This number is not too many.
+    /// Only objects with more former versions than this.
     pub most: u32,
     /// The most objects.
     pub limit: usize,

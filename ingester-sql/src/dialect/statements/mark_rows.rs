@@ -1,4 +1,4 @@
-//! The definition of existing rows.
+//! Records the definition of existing rows.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! How far the log of a table is now.
+//! Records how far the log of a table is now.
 
 use crate::dialect::statements::LogState;
 use crate::dialect::{Dialect, Param, Sql, Statement};

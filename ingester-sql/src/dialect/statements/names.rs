@@ -1,4 +1,4 @@
-//! Namespaces and names of objects.
+//! Reads namespaces and names of objects.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

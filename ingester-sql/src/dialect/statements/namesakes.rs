@@ -1,10 +1,10 @@
-//! Rows whose names other live rows have.
+//! Finds rows whose names other live rows have.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads uid, namespace and name of those of some rows whose namespace and name a live row with another uid has.
+/// Finds the rows, among some uids, whose namespace and name a live row with another uid also has. Returns uid, namespace and name of each.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

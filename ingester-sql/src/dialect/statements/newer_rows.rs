@@ -1,10 +1,10 @@
-//! Rows of later definitions, a page.
+//! Reads a page of rows of later definitions.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads the uids of rows that say a later definition than the kind has, a page in their order, without locks.
+/// Reads a page of the uids of rows with a later definition than the kind's, in their order, without locks.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -23,7 +23,7 @@ pub struct NewerRows<'a> {
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The highest `res_version`.
+//! Reads the highest `res_version`.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;
@@ -15,7 +15,7 @@ FROM {{ table|by_narrow_key(*narrow) }}"#
 pub struct Newest<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

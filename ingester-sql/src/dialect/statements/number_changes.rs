@@ -1,4 +1,4 @@
-//! Numbers of entries of the log.
+//! Numbers entries of the log.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
@@ -14,7 +14,7 @@ WHERE "id" IN ({{ ids.len()|row_values(self.rows()) }})"#
 pub struct NumberChanges<'a> {
     /// The ids of the entries.
     pub ids: &'a [i64],
-    /// What is added to each.
+    /// A number is the entry's id plus this offset.
     pub offset: i64,
 }
 

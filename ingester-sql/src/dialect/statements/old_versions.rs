@@ -1,4 +1,4 @@
-//! Former versions that are to be purged.
+//! Finds former versions that are due to be purged.
 
 use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
@@ -6,7 +6,7 @@ use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Reads which former versions are to be purged, the oldest first, without locks: the uid of each, and when it began.
+/// Finds the former versions to purge, the oldest first, without locks: returns the uid of each, and when it began.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -28,13 +28,13 @@ pub struct OldVersions<'a> {
     pub former: &'a Table,
     /// The kind's group. Rows of another one are not this kind's.
     pub group: &'a OfGroup,
-    /// Which.
+    /// The former versions to purge.
     pub of: Old<'a>,
     /// The most versions.
     pub limit: usize,
 }
 
-/// Which former versions are old.
+/// Selects old former versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Old<'a> {
     /// Those that ended before a time.

@@ -1,10 +1,10 @@
-//! Rows of older definitions, a page.
+//! Reads a page of rows of older definitions.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads the uids of rows that older definitions of their kind wrote, a page in their order, without locks.
+/// Reads a page of the uids of rows that older definitions of their kind wrote, in their order, without locks.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -19,13 +19,13 @@ pub struct OlderRows<'a> {
     pub table: &'a Table,
     /// The definition that they are older than.
     pub ingest_version: u32,
-    /// Whether rows that do not say their definition are among them.
+    /// Include rows that do not say their definition.
     pub unmarked: bool,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
-    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Rows of the main table, overwritten.
+//! Overwrites rows of the main table.
 
 use super::insert::columns;
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
@@ -7,7 +7,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Overwrites existing rows of the main table, which the transaction has locked.
+/// Overwrites existing rows of the main table. The transaction has locked them.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Rows of the main table that are the expected ones, overwritten.
+//! Overwrites rows of the main table that are the expected ones.
 
 use super::insert::columns;
 use crate::dialect::{Columns, Dialect, Param, Query, RowsOf, Sql, Statement, filters};
@@ -7,8 +7,8 @@ use ingester_core::row::Row;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::Micros;
 
-/// Overwrites those of the main table's rows that are live, have the version that the writer expects, and are of the same definition. Returns
-/// their uids. Only where [a statement can judge](Dialect::judges).
+/// Overwrites rows of the main table that are live, have the version that the writer expects, and have the same definition. Returns their
+/// uids. Only for dialects where [a statement can judge](Dialect::judges).
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

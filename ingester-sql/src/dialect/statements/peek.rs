@@ -1,4 +1,4 @@
-//! Rows for people.
+//! Reads some rows for people.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Rows, deleted for good.
+//! Deletes rows for good.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
@@ -14,7 +14,7 @@ WHERE {{ self.of().1|is_one_of(uids.len()) }}"#
 pub struct Purge<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Those of a companion; `None` for the rows themselves.
+    /// Deletes the rows of this companion; `None` for rows of the main table.
     pub companion: Option<Companion>,
     /// The uids.
     pub uids: &'a [&'a str],

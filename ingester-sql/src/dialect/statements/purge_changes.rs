@@ -1,4 +1,4 @@
-//! Entries of the log, deleted.
+//! Deletes entries of the log.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;

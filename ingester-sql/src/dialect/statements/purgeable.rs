@@ -1,4 +1,4 @@
-//! Rows of objects that were deleted long ago.
+//! Finds rows of objects that were deleted long ago.
 
 use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! Whole rows of the main table.
+//! Reads whole rows of the main table.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;

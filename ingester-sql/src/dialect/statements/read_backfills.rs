@@ -1,9 +1,9 @@
-//! The progress of all backfills.
+//! Reads the progress of all backfills.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;
 
-/// Reads the progress of every column that was ever to be backfilled.
+/// Reads the progress of every column whose backfill was ever begun.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -54,6 +54,6 @@ pub struct BackfillRow {
     pub rows_filled: u64,
     /// Rows whose objects cannot be decoded.
     pub rows_failed: u64,
-    /// Whether `complete_time` is set.
+    /// The backfill is complete: `complete_time` is set.
     pub complete: bool,
 }

@@ -1,10 +1,10 @@
-//! The database's clock.
+//! Reads the database's clock.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 use ingester_core::schema::SqlType;
 use ingester_core::value::Value;
 
-/// Reads what time it is in UTC, by the database's clock.
+/// Reads the time in UTC from the database's clock.
 #[derive(Debug)]
 pub struct ReadClock;
 

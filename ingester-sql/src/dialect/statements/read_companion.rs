@@ -1,4 +1,4 @@
-//! Rows of companion tables.
+//! Reads rows of companion tables.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
@@ -16,7 +16,7 @@ ORDER BY {{ companion.key_columns()|names }}"#
 pub struct ReadCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Which companion.
+    /// The companion to read.
     pub companion: Companion,
     /// The uids.
     pub uids: &'a [&'a str],

@@ -1,4 +1,4 @@
-//! Rows for a backfill, locked.
+//! Reads and locks rows for a backfill.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
@@ -27,11 +27,11 @@ pub struct ReadForBackfill<'a> {
     pub table: &'a Table,
     /// The places of the columns.
     pub places: &'a [usize],
-    /// Which rows.
+    /// The rows to read.
     pub rows: RowsToBackfill<'a>,
 }
 
-/// Which rows are read for a backfill.
+/// The rows to read for a backfill.
 #[derive(Clone, Copy, Debug)]
 pub enum RowsToBackfill<'a> {
     /// A page.
@@ -93,7 +93,7 @@ pub struct RowToBackfill {
     pub res_version: u64,
     /// `ingest_version`
     pub ingest_version: u32,
-    /// Whether neither `delete_time` nor `evict_time` is set.
+    /// The object is in the cluster: neither `delete_time` nor `evict_time` is set.
     pub in_cluster: bool,
     /// `json`
     pub json: Value,

@@ -1,4 +1,4 @@
-//! Rights of the user.
+//! Reads the rights of the user.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

@@ -1,4 +1,4 @@
-//! Evictions that the database has lost.
+//! Reads evictions that the database has lost.
 
 use super::LostRow;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};

@@ -1,4 +1,4 @@
-//! Marks of rules.
+//! Reads marks of rules.
 
 use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
@@ -24,11 +24,11 @@ LIMIT {{ **limit|number }}
 pub struct ReadMarks<'a> {
     /// The kind's main table.
     pub table: &'a str,
-    /// Which marks.
+    /// The marks to read.
     pub of: MarksOf<'a>,
 }
 
-/// Which marks of a table are read.
+/// The marks of a table to read.
 #[derive(Clone, Copy, Debug)]
 pub enum MarksOf<'a> {
     /// Those of the rows with these uids.

@@ -1,10 +1,10 @@
-//! Whether a migration was run.
+//! Reads the state of a migration in the ledger.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Ident;
 
-/// Reads whether a migration that the ledger has was done; no row if it does not have it.
+/// Reads if a migration is done. Returns no row if the ledger does not have the migration.
 #[derive(Debug, Template)]
 #[template(ext = "sql", source = r#"SELECT success FROM {{ ledger|ident }} WHERE version = ?"#)]
 pub struct ReadMigration {

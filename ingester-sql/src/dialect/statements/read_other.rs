@@ -1,4 +1,4 @@
-//! Rows of a database that is moved from, which may have fewer columns than ours.
+//! Reads rows of a database that is moved from, which may have fewer columns than ours.
 
 use super::RowsToBackfill;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
@@ -25,9 +25,9 @@ ORDER BY "uid"
 pub struct ReadOther<'a> {
     /// The table.
     pub table: Ident,
-    /// The columns, all of which the table has.
+    /// The columns to read. The table has all of them.
     pub columns: &'a [Column],
-    /// Which rows.
+    /// The rows to read.
     pub rows: RowsToBackfill<'a>,
 }
 

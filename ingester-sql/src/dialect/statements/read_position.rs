@@ -1,4 +1,4 @@
-//! How far the log of a table is.
+//! Reads how far the log of a table is.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
@@ -15,7 +15,7 @@ WHERE "table_name" = ?{% if lock %}{{ table|lock_rows }}{% endif %}"#
 pub struct ReadPosition<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Whether to lock the row until the transaction ends.
+    /// Lock the row until the transaction ends.
     pub lock: bool,
 }
 

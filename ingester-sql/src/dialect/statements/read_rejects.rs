@@ -1,4 +1,4 @@
-//! The rejects of one kind.
+//! Reads the rejects of one kind.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
 use askama::Template;

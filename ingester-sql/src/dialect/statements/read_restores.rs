@@ -1,11 +1,11 @@
-//! Restores that have begun.
+//! Reads restores that have begun.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::value::{Micros, Value};
 
-/// Reads which of some rows are being restored. Whoever acts on the answer has locked the rows: a restore begins and ends under that lock.
+/// Reads which of some rows are being restored. A caller that acts on the answer has locked the rows: a restore begins and ends under that lock.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -52,6 +52,6 @@ pub struct RestoreRow {
     pub uid: String,
     /// The number of the restore.
     pub nonce: String,
-    /// When the object was last to be created.
+    /// When the last attempt to create the object began.
     pub restore_time: Micros,
 }

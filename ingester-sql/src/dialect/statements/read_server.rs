@@ -1,4 +1,4 @@
-//! The server's version and largest packet.
+//! Reads the server's version and largest packet.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

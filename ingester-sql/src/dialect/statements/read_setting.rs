@@ -1,4 +1,4 @@
-//! One setting of the database.
+//! Reads one setting of the database.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
 use askama::Template;

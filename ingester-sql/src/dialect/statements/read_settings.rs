@@ -1,4 +1,4 @@
-//! Several settings of the database.
+//! Reads several settings of the database.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Size of the database.
+//! Reads the size of the database.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

@@ -1,4 +1,4 @@
-//! The names of all tables.
+//! Reads the names of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

@@ -1,4 +1,4 @@
-//! Settings of the server and of the session.
+//! Reads settings of the server and of the session.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 

@@ -1,4 +1,4 @@
-//! Whether a table may be read.
+//! Checks that the user may read a table.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Entries of the log of changes.
+//! Adds entries to the log of changes.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
@@ -21,7 +21,7 @@ pub struct RecordChanges<'a> {
     pub at: Micros,
 }
 
-/// What the log records of a change.
+/// A change, as the log records it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded<'a> {
     /// The object's uid.
@@ -32,7 +32,7 @@ pub struct Recorded<'a> {
     pub name: &'a str,
     /// The `res_version` of its row after the change.
     pub res_version: u64,
-    /// What has become of the row.
+    /// How the row changed.
     pub what: What,
 }
 
@@ -51,7 +51,7 @@ impl Recorded<'_> {
     }
 }
 
-/// What has become of an object's row.
+/// How an object's row changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// There is a row, and there was none.
@@ -68,13 +68,13 @@ pub enum What {
     Evicted,
     /// It is gone for good, some time after it was marked as deleted.
     Purged,
-    /// Not about a single row: the log lacks what was done to the table before, so its readers read the rows anew. Its
-    /// `res_version` is the highest of the rows that it was recorded with; 0 if it was recorded without any.
+    /// Not about a single row: the log lacks earlier changes of the table, so its readers have to read all rows again. `res_version` is the
+    /// highest version among the rows that the reset was recorded with, or 0 if there were none.
     Reset,
 }
 
 impl What {
-    /// All of them.
+    /// Every kind of change.
     pub const ALL: [What; 8] = [
         What::Inserted,
         What::Updated,

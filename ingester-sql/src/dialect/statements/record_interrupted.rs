@@ -1,4 +1,4 @@
-//! A migration that continues where another program has stopped.
+//! Records a migration that continues where another program has stopped.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
@@ -16,7 +16,7 @@ pub struct RecordInterrupted<'a> {
     pub ledger: Ident,
     /// Its version.
     pub version: i64,
-    /// What it is for, as the name of its file has it.
+    /// Its purpose, from the name of its file.
     pub description: &'a str,
     /// The checksum of its text: bytes.
     pub checksum: &'a Value,

@@ -1,4 +1,4 @@
-//! Evictions that the database has lost, recorded.
+//! Records evictions that the database has lost.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;

@@ -1,11 +1,11 @@
-//! Marks of rules, recorded.
+//! Records marks of rules.
 
 use super::read_marks::Mark;
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::SqlType;
 
-/// Records marks, and replaces those of the same rows and rules.
+/// Records marks, and replaces older marks of the same rows by the same rules.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Rejects, recorded.
+//! Records rejects.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;

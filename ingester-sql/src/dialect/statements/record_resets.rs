@@ -1,4 +1,4 @@
-//! Resets in the log of changes.
+//! Records resets in the log of changes.
 
 use crate::dialect::statements::What;
 use crate::dialect::{Dialect, Param, Sql, Statement};
@@ -6,7 +6,7 @@ use askama::Template;
 use ingester_core::schema::Ident;
 use ingester_core::value::Micros;
 
-/// Records that the log lacks what was done to a table before, or to any table whose log was ever read.
+/// Records that the log lacks earlier changes of a table, or of every table whose log was ever read.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -18,7 +18,7 @@ WHERE "table_name" = ?
 {%- endif %}"#
 )]
 pub struct RecordResets {
-    /// The kind's main table; `None` for those of all kinds.
+    /// The main table of one kind; `None` for the tables of all kinds.
     pub table: Option<Ident>,
     /// The time.
     pub at: Micros,

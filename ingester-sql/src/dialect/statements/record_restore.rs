@@ -1,11 +1,11 @@
-//! A restore, recorded.
+//! Records a restore.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Ident;
 use ingester_core::value::Micros;
 
-/// Records that a row is being restored, or when its object was last to be created. The transaction has locked the row.
+/// Records that a row is being restored, or when the last attempt to create its object began. The transaction has locked the row.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

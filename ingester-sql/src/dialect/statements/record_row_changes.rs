@@ -1,4 +1,4 @@
-//! Entries of the log of changes, for stored rows.
+//! Adds entries for stored rows to the log of changes.
 
 use crate::dialect::statements::What;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
@@ -6,8 +6,8 @@ use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Records changes of objects of which the writer knows only the uids: the stored rows, which the transaction has locked, have the rest.
-/// The order is that of the uids.
+/// Records changes of objects when the writer knows only the uids. Everything else comes from the stored rows, which the transaction has
+/// locked. The entries are in the order of the uids.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -22,7 +22,7 @@ pub struct RecordRowChanges<'a> {
     pub table: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],
-    /// What has become of all of these rows.
+    /// How the rows changed, the same for all of them.
     pub what: What,
     /// The time of all of them.
     pub at: Micros,

@@ -1,4 +1,4 @@
-//! The uids and kinds of rejected objects.
+//! Reads the uids and kinds of rejected objects.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! A setting of the database, replaced.
+//! Replaces a setting of the database.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! A page of the rows that a query asks for.
+//! Reads a page of the rows that a query asks for.
 
 use crate::dialect::conditions::{Reached, Within, condition_params, places, range_params, route_params};
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Range, Sql, Statement, filters};
@@ -58,7 +58,8 @@ impl<'a> Select<'a> {
         Select { query, group, range, route, columns, reads_texts, in_two_steps, limit, milliseconds }
     }
 
-    /// The places of the columns that are read where these are wanted: the uid first, and those of the order as well.
+    /// Returns the positions of the columns that are read if these are wanted: the uid comes first, and the columns of the order are
+    /// included.
     pub fn places(query: &Checked, wanted: &[usize]) -> Vec<usize> {
         places(wanted, query.order())
     }

@@ -1,4 +1,4 @@
-//! Whether a migration was done.
+//! Marks a migration in the ledger as done, or as not done.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
@@ -15,7 +15,7 @@ pub struct SettleMigration {
     pub ledger: Ident,
     /// Its version.
     pub version: i64,
-    /// Whether it was done.
+    /// True if an interrupted migration was done, false if a migration is being reverted.
     pub done: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Rejects of stored versions, deleted.
+//! Deletes rejects of stored versions.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::SqlType;
 
-/// Deletes rejects of these very versions, which a backfill has recorded. A reject of a later version stays.
+/// Deletes rejects of exactly these versions, which a backfill has recorded. A reject of a later version stays.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

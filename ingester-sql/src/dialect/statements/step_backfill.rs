@@ -1,4 +1,4 @@
-//! The progress of a column's backfill.
+//! Records the progress of a column's backfill.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;

@@ -1,11 +1,11 @@
-//! Tombstones.
+//! Marks rows as deleted.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::Micros;
 
-/// Marks existing rows of the main table as deleted, which the transaction has locked.
+/// Marks existing rows of the main table as deleted. The transaction has locked them.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

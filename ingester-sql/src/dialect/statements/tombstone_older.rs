@@ -1,4 +1,4 @@
-//! Tombstones of rows that are not of a later version.
+//! Marks rows as deleted if they are not of a later version.
 
 use super::record_changes::{Recorded, What};
 use super::tombstone::{Gone, TYPES, params};
@@ -7,8 +7,8 @@ use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Marks those of the main table's rows as deleted that are live and of no later version. Returns what the log records of
-/// them. Only where [a statement can judge](Dialect::judges).
+/// Marks rows of the main table as deleted if they are live and have no later version. Returns the log entry of each. Only for dialects
+/// where [a statement can judge](Dialect::judges).
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,11 +1,11 @@
-//! Deletions of rows, taken back.
+//! Takes deletions of rows back.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Takes the deletion of rows back, which the transaction has locked.
+/// Takes the deletion of rows back. The transaction has locked them.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

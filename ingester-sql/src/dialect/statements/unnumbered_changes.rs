@@ -1,4 +1,4 @@
-//! Entries of the log without a number.
+//! Reads entries of the log without a number.
 
 use super::changes_after::time_of;
 use crate::dialect::statements::What;

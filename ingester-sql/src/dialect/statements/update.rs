@@ -1,4 +1,4 @@
-//! One row of the main table, if it is the expected one.
+//! Overwrites one row of the main table, if it is the expected one.
 
 use super::insert::columns;
 use crate::dialect::statements::Recorded;
@@ -8,9 +8,9 @@ use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Overwrites one row of the main table if it is live, has the version that the writer expects, and is of no later definition. If the
-/// log is to have that, it gets an entry with it, or none. Both are one statement where [a statement can do
-/// that](Dialect::records_in_one_statement), else two in one text.
+/// Overwrites one row of the main table if it is live, has the version that the writer expects, and has no later definition. With
+/// `record`, the log gets an entry if the row is written, and none otherwise. Both are one statement where [a statement can do
+/// that](Dialect::records_in_one_statement), otherwise two in one text.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
@@ -39,7 +39,7 @@ pub struct Update<'a> {
     pub update_time: Micros,
     /// The table of the kind's history, if it has one: the row is written if it was kept there, as a version that ends at the same time.
     pub former: Option<&'a Table>,
-    /// What the log gets, at the same time.
+    /// The entry of the log that the same statement adds.
     pub record: Option<Recorded<'a>>,
 }
 

@@ -1,4 +1,4 @@
-//! When the present versions of objects began.
+//! Reads when the present versions of objects began.
 
 use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};

@@ -1,4 +1,4 @@
-//! Versions of stored objects.
+//! Reads the versions of stored objects.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
@@ -19,7 +19,7 @@ pub struct Versions<'a> {
     pub table: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],
-    /// Whether to lock the rows until the transaction ends.
+    /// Lock the rows until the transaction ends.
     pub lock: bool,
 }
 

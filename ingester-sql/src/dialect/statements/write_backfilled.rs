@@ -1,11 +1,11 @@
-//! Backfilled columns of existing rows.
+//! Writes backfilled columns of existing rows.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
 use ingester_core::schema::{SqlType, Table, base};
 
-/// Writes some columns of existing rows, which the transaction has locked.
+/// Writes some columns of existing rows. The transaction has locked them.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -28,7 +28,7 @@ pub struct WriteBackfilled<'a> {
 }
 
 impl WriteBackfilled<'_> {
-    /// Whether the text of the object is one of the columns: of a kind that prunes.
+    /// True for a kind that prunes: the object's text is one of the columns.
     fn writes_json(&self) -> bool {
         self.places.contains(&base::JSON)
     }
@@ -58,7 +58,7 @@ impl Statement for WriteBackfilled<'_> {
     }
 }
 
-/// A row with values that are to be written.
+/// A row with new values to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Backfilled {
     /// The stored uid.

@@ -1,10 +1,10 @@
-//! Rows of a companion table, written.
+//! Writes rows of a companion table.
 
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{Companion, Table};
 
-/// Writes rows of a companion table. Unless they are new, they replace those with the same keys.
+/// Writes rows of a companion table. Unless they are `new`, they replace rows with the same keys.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -15,11 +15,11 @@ use ingester_core::schema::{Companion, Table};
 pub struct WriteCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Which companion.
+    /// The companion to write.
     pub companion: Companion,
     /// uid, key and value of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str, &'a str)],
-    /// Whether the objects have no rows yet. The statement is refused if one has.
+    /// The objects have no rows yet. If one has, the statement fails.
     pub new: bool,
 }
 

@@ -1,9 +1,9 @@
-//! A setting of the database, overwritten.
+//! Writes a setting of the database.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// Writes a setting, whether `ingester_settings` has it or not.
+/// Writes a setting, even if `ingester_settings` has it already.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

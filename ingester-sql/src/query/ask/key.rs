@@ -16,7 +16,7 @@ pub enum Spelling {
     Saved,
 }
 
-/// What a key asks for, which decides what its values are. Each value is a text.
+/// The subject of a key, which decides how its values are read. Each value is a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Namespaces, each a value.
@@ -60,7 +60,7 @@ struct Row {
     /// The name, from which each spelling makes its own.
     name: &'static str,
     meaning: Meaning,
-    /// What it asks for, a line. `{state}` stands for the key of this name in the reader's spelling.
+    /// A line about the key for the user. `{state}` stands for the key of this name in the reader's spelling.
     about: &'static str,
     /// The names that differ from what the spelling would make; `None` where the spelling lacks the key.
     except: &'static [(Spelling, Option<&'static str>)],
@@ -161,7 +161,7 @@ static KEYS: LazyLock<Vec<AskKey>> = LazyLock::new(|| {
 });
 
 impl Spelling {
-    /// All of them.
+    /// All spellings.
     pub const ALL: [Spelling; 4] = [Command, Url, PseudoLabel, Saved];
 
     /// How it writes a name.
@@ -178,10 +178,10 @@ impl Spelling {
 }
 
 impl AskKey {
-    /// How many there are.
+    /// The number of keys.
     pub const COUNT: usize = 12;
 
-    /// All of them, in the order of the table.
+    /// All keys, in the order of the table.
     pub fn all() -> &'static [AskKey] {
         &KEYS
     }
@@ -215,17 +215,17 @@ impl AskKey {
         }
     }
 
-    /// What it asks for.
+    /// Returns the subject of the key.
     pub fn meaning(&self) -> Meaning {
         self.meaning
     }
 
-    /// Whether several values may stand in one text, with commas between them.
+    /// True if one text may contain several values, with commas between them.
     pub fn is_list(&self) -> bool {
         matches!(self.meaning, Meaning::Namespaces | Meaning::Uids | Meaning::States)
     }
 
-    /// What it asks for, in a line that names other keys as the spelling does.
+    /// Describes the key in one line. Other keys appear in it under their names in this spelling.
     pub fn about(&self, spelling: Spelling) -> String {
         ROWS.iter().zip(AskKey::all()).fold(self.about.to_owned(), |about, (row, key)| {
             about.replace(&format!("{{{}}}", row.name), &key.shown(spelling))

@@ -36,7 +36,7 @@ pub struct Ask {
     at: Option<AsOf>,
 }
 
-/// Why a question cannot be asked: the wrong key, as its spelling [shows](AskKey::shown) it, and what is wrong with its value.
+/// A question that cannot be asked: the wrong key, as its spelling [shows](AskKey::shown) it, and the mistake in its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}", key.trim_matches('`'))]
 pub struct KeyError {
@@ -45,24 +45,24 @@ pub struct KeyError {
 }
 
 impl KeyError {
-    /// What is wrong, without the key.
+    /// Returns the message without the key.
     pub fn what(&self) -> &str {
         &self.what
     }
 }
 
-/// A state by its name.
+/// A state, or several, by a name.
 pub struct StateName {
     /// The name: `live`.
     pub name: &'static str,
-    /// Which objects are in it.
+    /// The objects in it, for the user.
     pub about: &'static str,
     /// The states that it stands for.
     pub states: States,
 }
 
 impl StateName {
-    /// All of them.
+    /// All names of states.
     pub const ALL: [StateName; 4] = [
         StateName { name: "live", about: "In the cluster", states: States::LIVE },
         StateName { name: "evicted", about: "Moved from etcd to SQL", states: States::EVICTED },
@@ -159,28 +159,28 @@ impl Ask {
         KeyError { key: key.shown(self.spelling), what: what.into() }
     }
 
-    /// Adds a namespace that no key names, such as that of a path.
+    /// Adds a namespace that no key names, for example the one in a URL's path.
     pub fn namespace(&mut self, namespace: impl Into<String>) {
         self.namespaces.push(namespace.into());
     }
 
-    /// Adds conditions: those of a key, or any.
+    /// Adds the conditions of a key, or conditions without a key.
     pub fn filters(&mut self, key: Option<&AskKey>, filters: impl IntoIterator<Item = Filter>) {
         let rank = key.map(|key| key.rank);
         self.filters.extend(filters.into_iter().map(|filter| (rank, filter)));
     }
 
-    /// Adds what list options of the reference system ask for. The caller handles what concerns only the answer: where a page begins
-    /// and ends, and which fields its objects do without.
+    /// Adds everything that the reference system's list options ask for, except options that concern only the answer: where a page begins
+    /// and ends, and which fields its objects lack. The caller handles those.
     pub fn list_options(&mut self, options: &ListOptions) {
         self.filters(None, options.filter.clone());
         self.order.extend(options.order.iter().cloned());
     }
 
-    /// The query.
+    /// Returns the query.
     ///
-    /// Its states are those that were named. Without any: deleted objects if a time of deletion is asked for, all if uids are, else
-    /// what exists.
+    /// Its states are the named ones. Without any, it asks for deleted objects if a time of deletion is given, for all objects if uids are
+    /// given, and otherwise for objects that exist.
     ///
     /// # Errors
     /// If a time of deletion is asked for in states that have none.
@@ -211,10 +211,11 @@ impl Ask {
         })
     }
 
-    /// The query for what this question and a saved one both ask for. The order and the moment are this one's, if it has any.
+    /// Combines this question with a saved one into a query for the objects that pass both. The order and the moment come from this
+    /// question if it has them.
     ///
     /// # Errors
-    /// Those of [`Ask::query`]; and if no object can pass both, because they name other namespaces, uids or states.
+    /// As [`Ask::query`]; and if no object can pass both, because they name other namespaces, uids or states.
     pub fn within(self, saved: Ask) -> Result<Query, KeyError> {
         let apart = |key: &AskKey, other: &AskKey| {
             let other = other.shown(saved.spelling);

@@ -23,7 +23,7 @@ fn query(given: &[(&str, &str)]) -> Result<Query, KeyError> {
     asked(Spelling::Command, given)?.query()
 }
 
-/// What is asked by the options `own` of a saved query with the keys `saved`.
+/// The query that the options `own` make of a saved query with the keys `saved`.
 fn within(own: &[(&str, &str)], saved: &[(&str, &str)]) -> Result<Query, KeyError> {
     asked(Spelling::Command, own)?.within(asked(Spelling::Saved, saved)?)
 }

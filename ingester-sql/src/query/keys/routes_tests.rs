@@ -1,4 +1,4 @@
-//! Which route is the best one, and when another key than that of the order is taken.
+//! Tests which route is the best one, and when we take another key than the one that has the order.
 
 use super::{Route, Routes};
 use crate::query::{Filter, Order, Query, States, Test, parse_field_selector};

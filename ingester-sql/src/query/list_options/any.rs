@@ -1,4 +1,4 @@
-//! What a criterion compares with: a `google.protobuf.Any`, as JSON or as bytes.
+//! The value of a criterion: a `google.protobuf.Any`, as JSON or as bytes.
 
 use super::element::{Element, ListOptionsError};
 use base64::Engine as _;
@@ -34,7 +34,7 @@ pub(super) fn read(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
     }
 }
 
-/// The name behind the last `/` of a type's address.
+/// The name after the last `/` of a type's address.
 fn type_name(address: &str) -> &str {
     address.rsplit_once('/').map_or(address, |(_, name)| name)
 }

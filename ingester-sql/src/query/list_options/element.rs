@@ -1,4 +1,4 @@
-//! A value of list options in JSON, and what it can be read as.
+//! A value of list options in JSON, and its conversions.
 
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;

@@ -20,8 +20,8 @@ const OPERATORS: &str = "`=`, `==`, `!=`, `<`, `<=`, `>` or `>=`";
 /// first one of a comparison.
 ///
 /// # Errors
-/// What the API server refuses except ranges, as far as the text shows it: a missing operator, an escape other than these three, a
-/// `=` that is not escaped, a field without a name or with a space in it; and a range without a value.
+/// For everything that the API server refuses except ranges, as far as the text shows it: a missing operator, an escape other than these
+/// three, a `=` that is not escaped, a field without a name or with a space in it. Also for a range without a value.
 pub fn parse_field_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     let mut filters = Vec::new();
     let mut from = 0;
@@ -81,7 +81,7 @@ fn comparison(text: &str, from: usize, end: usize) -> Result<Filter, SelectorErr
     Ok(filter(range(Value::text(value))))
 }
 
-/// The first operator of a comparison, and where it begins. What is in brackets belongs to the key of a map: `limits["a<b"]`.
+/// Returns the first operator of a comparison, and where it begins. Text in brackets belongs to the key of a map: `limits["a<b"]`.
 fn operator(term: &str) -> Option<(usize, &str)> {
     let mut in_brackets = false;
     let sign = term.bytes().position(|byte| {

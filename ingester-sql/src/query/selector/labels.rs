@@ -20,20 +20,20 @@ use std::collections::BTreeSet;
 /// not such a number does not match. The filter expresses this by comparing the label with a [`Value::Int`].
 ///
 /// # Errors
-/// What the API server refuses. It would take a NUL for the end of the text; here it is an error.
+/// For everything that the API server refuses. The API server would read a NUL as the end of the text; here it is an error.
 pub fn parse_label_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     parse(text, None)
 }
 
-/// A requirement that is not a condition on labels: a parameter, behind its prefix, with its values.
+/// A requirement that is not a condition on labels: a parameter, without its prefix, and its values.
 pub type SelectorParameter = (String, Vec<String>);
 
-/// Parses a label selector in which keys with this prefix (`example.com/`) name parameters: `key=value`, `key in (a,b)`, and a bare `key`, which has
-/// no value. Their values may be any words, also several with spaces between them (`key=in 30d`). So a client that can only pass selectors can pass
-/// parameters, too.
+/// Parses a label selector in which keys with this prefix (`example.com/`) name parameters: `key=value`, `key in (a,b)`, and a bare `key`,
+/// which has no value. Their values may be any words, including several with spaces between them (`key=in 30d`). So a client that can only
+/// pass selectors can also pass parameters.
 ///
 /// # Errors
-/// Those of [`parse_label_selector`]; and where a parameter is negated or compared.
+/// As [`parse_label_selector`]; and if a parameter is negated or compared.
 pub fn parse_label_selector_with_parameters(
     text: &str,
     prefix: &str,
@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
         parser
     }
 
-    /// Reads the token behind the next one.
+    /// Reads the token after the next one.
     fn advance(&mut self) {
         let rest = self.text[self.end..].trim_start_matches([' ', '\t', '\r', '\n']);
         self.at = self.text.len() - rest.len();
@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The value behind an operator.
+    /// The value after an operator.
     fn value(&mut self) -> Result<Value, SelectorError> {
         self.advance();
         match self.next {
@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The value that begins with this word, the next token: that of a parameter has all words up to the next symbol.
+    /// Returns the value that begins with this word, the next token. A parameter's value has all words up to the next symbol.
     fn take(&mut self, word: &'t str) -> Result<&'t str, SelectorError> {
         if !self.free {
             check_label_value(word).map_err(|fault| self.fault(fault))?;
@@ -183,7 +183,7 @@ impl<'t> Parser<'t> {
         Ok(&self.text[begin..end])
     }
 
-    /// The number behind an operator. A sign is refused because no label's value begins with one.
+    /// The number after an operator. A sign is refused because no label's value begins with one.
     fn number(&mut self) -> Result<Value, SelectorError> {
         self.advance();
         let number = match self.next {
@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
         Ok(Value::Int(number))
     }
 
-    /// The values in parentheses behind an operator, each one once.
+    /// The values in parentheses after an operator, each one once.
     fn values(&mut self) -> Result<Vec<Value>, SelectorError> {
         self.advance();
         if self.next != Token::Symbol("(") {

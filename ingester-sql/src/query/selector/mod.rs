@@ -1,4 +1,4 @@
-//! Kubernetes' selectors, whose grammar and rules are those of `k8s.io/apimachinery`.
+//! Kubernetes' selectors, with the grammar and the rules of `k8s.io/apimachinery`.
 //!
 //! | file | what it has |
 //! |---|---|

@@ -105,7 +105,7 @@ fn good_label_selectors() -> Vec<(&'static str, Vec<Filter>)> {
     ]
 }
 
-/// What is refused, with the place and the reason.
+/// Selectors that are refused, each with the place and the reason.
 const BAD_LABEL_SELECTORS: &[(&str, &str)] = &[
     (",", "`,`, character 1: expected a key or `!`, found `,`"),
     (",x,y", "`,x,y`, character 1: expected a key or `!`, found `,`"),
@@ -196,7 +196,7 @@ fn keys_and_values_are_as_long_as_in_kubernetes() {
     }
 }
 
-/// Whether an object with these labels is selected, as [`Filter`] says.
+/// Returns true if an object with these labels is selected, as [`Filter`] says.
 fn selects(filter: &Filter, labels: &BTreeMap<&str, &str>) -> bool {
     let Filter::Label { key, test } = filter else {
         let Filter::Not(filter) = filter else { panic!("{filter:?} is not of a label selector") };
@@ -289,7 +289,7 @@ fn field_selectors_mean_what_they_mean_in_kubernetes() {
         ("spec.owner.name=", vec![field("spec.owner.name", "")]),
         ("spec.owner.name==", vec![field("spec.owner.name", "")]),
         ("spec.owner.name!=", vec![field("spec.owner.name", "").negated()]),
-        // What Kubernetes takes as it is: spaces, and characters without a meaning here.
+        // Kubernetes takes these as they are: spaces, and characters without a meaning here.
         ("a= b !(c)\0'\"%", vec![field("a", " b !(c)\0'\"%")]),
         ("a=!b", vec![field("a", "!b")]),
         // The first operator counts.
