@@ -115,7 +115,7 @@ impl RetentionTask {
                 Some(Kept::For(age)) => Some(age),
                 _ => None,
             };
-            let of_rules = retention.rules.iter().map(|rule| rule.rule.after.unwrap_or(AGELESS));
+            let of_rules = retention.rules.iter().map(|rule| rule.condition.after.unwrap_or(AGELESS));
             let has_steps = retention.rules.iter().any(|rule| rule.state == Retained::Evicted);
             let of_grace = Some(retention.grace).filter(|_| has_steps);
             // A kind without a history has no former versions.
@@ -232,7 +232,7 @@ impl RetentionTask {
 fn wrong<'r>(kind: &Kind, rules: &'r [RetentionRule]) -> Option<(&'r str, PolicyError)> {
     // The rule without kinds is `retention.deleted`, which is always valid.
     let named = rules.iter().filter(|rule| !rule.kinds.is_empty());
-    named.filter_map(|rule| Some((rule.rule.name.as_str(), check(kind, rule).err()?))).next()
+    named.filter_map(|rule| Some((rule.name.as_str(), check(kind, rule).err()?))).next()
 }
 
 /// The rows of a kind in a state, for as long as this task may purge them by these rules.
