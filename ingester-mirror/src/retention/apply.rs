@@ -2,7 +2,7 @@
 //! rule marks a row, and purges it in a later round, after the grace, if it still lets the row go.
 
 use super::rows::{Covered, CoveredRows, RetainedRows};
-use super::rules::{RuleError, Together, Weighed, of_rule};
+use super::rules::{RuleError, Together, Weighed, is_by_age, of_rule};
 use crate::policies::MOST;
 use ingester_config::{Retained, RetentionRule};
 use ingester_core::schema::Fingerprint;
@@ -273,8 +273,8 @@ async fn count(
     number: usize,
     applied: &mut Applied,
 ) -> Result<(), RuleError> {
-    // `retention.deleted` that is not enforced means for ever, which lets nothing go.
-    if together.rules[number].kinds.is_empty() {
+    // If it is not enforced, it means for ever, which lets nothing go.
+    if is_by_age(&together.rules[number]) {
         return Ok(());
     }
     let mut place = together.start(number);
@@ -291,7 +291,7 @@ async fn count(
 
 /// Counts the rows that no rule may judge now.
 async fn count_pending(rows: &dyn CoveredRows, kind: &str, together: &Together, applied: &mut Applied) {
-    for rule in together.rules.iter().filter(|rule| !rule.kinds.is_empty()) {
+    for rule in together.rules.iter().filter(|rule| !is_by_age(rule)) {
         let name = rule.name.clone();
         match rows.pending(rule, &together.premise).await.map_err(|error| of_rule(rule, error)) {
             Ok(pending) => applied.pending.push((name, pending)),

@@ -1,7 +1,7 @@
 //! What a rule would purge, for people.
 
 use super::rows::{Covered, CoveredRows, Portion, Which, covered, pending, pending_query, query, reads};
-use super::rules::{Held, Together, Weighed, rules};
+use super::rules::{Held, Together, Weighed, is_by_age, rules};
 use crate::policies::{Candidate, PolicyError, Stays, places, unproved};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -96,7 +96,7 @@ pub async fn forecast(
     name: Option<&str>,
 ) -> Result<RetentionForecast, PolicyError> {
     let all = rules(retention, kind, rule.state);
-    all.iter().filter(|other| !other.kinds.is_empty()).try_for_each(|rule| check(kind, rule))?;
+    all.iter().filter(|other| !is_by_age(other)).try_for_each(|rule| check(kind, rule))?;
     let number = all.iter().position(|other| other.name == rule.name).unwrap_or_default();
     let rows = OnlyRead { store, kind };
     let together = Together::begin(&rows, all, store.read_clock().await?).await.map_err(|wrong| *wrong.error)?;

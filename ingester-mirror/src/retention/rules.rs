@@ -1,7 +1,7 @@
-//! Combines all rules about a kind's rows in one state, and purges by the result.
+//! The rules about a kind's rows in one state, and what they say together.
 //!
-//! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. What
-//! `retention.deleted` says is one more rule, which covers every row of a deleted object.
+//! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. `retention.deleted` is one of the
+//! rules and covers every row of a deleted object.
 
 use super::rows::{CHUNK, Covered, CoveredRows, Which};
 use crate::policies::{Candidate, Judgement, PolicyError, Stays, judge_proved, not_yet};
@@ -39,17 +39,17 @@ impl fmt::Display for Held {
     }
 }
 
-/// The rules about rows of a kind in a state, with what `retention.deleted` says as one of them. Empty without a rule.
-pub(crate) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
+/// The rules about rows of a kind in a state, the one by age last.
+pub(super) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
     let mut rules: Vec<RetentionRule> = retention.rules_of(kind, state).cloned().collect();
-    if !rules.is_empty() && state == Retained::Deleted {
-        rules.extend(retention.of(kind).map(general));
+    if state == Retained::Deleted {
+        rules.extend(retention.of(kind).map(by_age));
     }
     rules
 }
 
-/// What `retention.deleted` says, as a rule.
-fn general(kept: Kept) -> RetentionRule {
+/// `retention.deleted` as a rule. It names no kinds, because it is about each of them.
+fn by_age(kept: Kept) -> RetentionRule {
     let after = match kept {
         Kept::For(age) => age,
         Kept::Forever => Duration::MAX,
@@ -63,6 +63,37 @@ fn general(kept: Kept) -> RetentionRule {
         export: None,
         condition: Condition { after: Some(after), since, ..Condition::default() },
         enforce: kept != Kept::Forever,
+    }
+}
+
+/// Returns true for `retention.deleted`, which is always valid.
+pub(super) fn is_by_age(rule: &RetentionRule) -> bool {
+    rule.kinds.is_empty()
+}
+
+/// How the rules about rows in one state are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Executor {
+    /// No rule lets a row go.
+    Nothing,
+    /// SQL alone finds the rows that are older than this, because no other rule can keep one of them.
+    Age(Duration),
+    /// Rows are judged by all rules.
+    Judge,
+}
+
+impl Executor {
+    /// The executor of all rules about rows in a state.
+    pub(super) fn of(state: Retained, rules: &[RetentionRule]) -> Self {
+        match rules {
+            [] if state == Retained::Deleted => Executor::Nothing,
+            [rule] if is_by_age(rule) => match rule.condition.after {
+                Some(age) if rule.enforce => Executor::Age(age),
+                _ => Executor::Nothing,
+            },
+            // Without a rule about evicted rows there may still be marks of one that is gone.
+            _ => Executor::Judge,
+        }
     }
 }
 
