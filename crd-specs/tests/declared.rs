@@ -10,7 +10,7 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_core::schema::{BASE_COLUMNS, Evict};
+use ingester_core::schema::{BASE_COLUMNS, EvictionRule};
 use ingester_core::value::Value;
 use ingester_declare::declare::kinds;
 use ingester_declare::documents::documents;
@@ -107,8 +107,8 @@ proptest! {
 /// A struct's rule, whose values constant evaluation does not read.
 #[test]
 fn a_rule_of_a_struct_names_only_values_of_its_enum() {
-    const fn rule(field_selector: &'static str) -> Evict {
-        Evict {
+    const fn rule(field_selector: &'static str) -> EvictionRule {
+        EvictionRule {
             name: "finished",
             field_selector,
             label_selector: "",
@@ -119,8 +119,9 @@ fn a_rule_of_a_struct_names_only_values_of_its_enum() {
             namespace_selector: "",
         }
     }
-    const RIGHT: &[Evict] = &[rule("status.state=PIPELINE_RUN_STATE_SUCCEEDED")];
-    const WRONG: &[Evict] = &[rule("status.state!=SUCCEEDED"), rule("status.state='PIPELINE_RUN_STATE_SUCCEEDED'")];
+    const RIGHT: &[EvictionRule] = &[rule("status.state=PIPELINE_RUN_STATE_SUCCEEDED")];
+    const WRONG: &[EvictionRule] =
+        &[rule("status.state!=SUCCEEDED"), rule("status.state='PIPELINE_RUN_STATE_SUCCEEDED'")];
     let runs = KINDS.iter().find(|kind| kind.kind() == "PipelineRun").unwrap();
     assert_eq!(check_selectors(&runs.evicting(RIGHT)).next(), None);
     let said: Vec<String> = check_selectors(&runs.evicting(WRONG)).collect();

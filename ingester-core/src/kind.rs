@@ -17,7 +17,7 @@ use crate::object::{ManagedFields, Object, ObjectError};
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::prune;
 use crate::row::{Origin, Row, RowError};
-use crate::schema::{Evict, Field, Fingerprint, History, Ident, Table, Text, base};
+use crate::schema::{EvictionRule, Field, Fingerprint, History, Ident, Table, Text, base};
 use crate::value::{Value, Values};
 use derived::{FromJson, RowSource};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -68,7 +68,7 @@ pub struct Kind {
     /// The paths in its objects that are not stored.
     prune: &'static [&'static str],
     /// The rules of its owner.
-    evict: &'static [Evict],
+    evict: &'static [EvictionRule],
     /// A filter may leave objects out.
     filtered: bool,
     /// The short names, if another project's CRD says them.
@@ -127,7 +127,7 @@ pub struct Definition {
 /// How long a kind may keep the rows of deleted objects, see [`Definition::retention`].
 pub const RETENTION: Bounds = Bounds::new("1s", "36500d");
 
-/// The ages that a rule of evictions may require, see [`Evict::after`].
+/// The ages that a rule of evictions may require, see [`EvictionRule::after`].
 pub const AFTER: Bounds = Bounds::new("0s", "365d");
 
 /// How long the former versions of a kind's objects may be kept, see [`History`].
@@ -399,7 +399,7 @@ impl Kind {
     /// Sets the rules of its owner (`#[ingest(evict(...))]`): which of its live objects may leave etcd. The rules were checked
     /// ([`check_evict`](crate::schema::check_evict)).
     #[must_use]
-    pub const fn evicting(mut self, rules: &'static [Evict]) -> Self {
+    pub const fn evicting(mut self, rules: &'static [EvictionRule]) -> Self {
         self.evict = rules;
         self
     }
@@ -628,7 +628,7 @@ impl Kind {
     }
 
     /// The rules of its owner, by which live objects leave etcd once a configuration enforces them.
-    pub const fn evict(&self) -> &'static [Evict] {
+    pub const fn evict(&self) -> &'static [EvictionRule] {
         self.evict
     }
 

@@ -82,7 +82,7 @@ pub mod __private {
         check_table_was, check_type, check_was,
     };
     pub use crate::schema::{
-        Absent, Column, Evict, Field, History, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts,
+        Absent, Column, EvictionRule, Field, History, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts,
         check_evict, check_evict_by, check_evict_fields, check_evict_namespace, check_evict_namespaces,
         check_evict_since, check_evictable, check_history, check_prune, refuse,
     };

@@ -8,7 +8,7 @@ use ingester_core::duration::Bounds;
 use ingester_core::kind::{AFTER, Kind};
 use ingester_core::query::Filter;
 use ingester_core::schema::{
-    Evict, Fault, Table, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
+    EvictionRule, Fault, Table, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
     check_evict_namespaces, check_evict_since,
 };
 use ingester_sql::query::{Query, QueryError, SelectorError, check_rule, parse_field_selector, parse_label_selector};
@@ -147,7 +147,7 @@ fn check(table: &'static Table, filters: &[Filter]) -> Result<(), QueryError> {
 /// The mistakes in the selectors of a kind's rules, which constant evaluation does not read; each names its rule.
 pub fn check_selectors(kind: &Kind) -> impl Iterator<Item = String> {
     let kind = *kind;
-    let wrong = move |rule: &Evict| {
+    let wrong = move |rule: &EvictionRule| {
         let what = match filters(rule.field_selector, rule.label_selector) {
             Ok(filters) => check(kind.table(), &filters).err().map(|error| error.to_string()),
             Err(error) => Some(error.to_string()),

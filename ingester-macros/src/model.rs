@@ -2,7 +2,7 @@
 //!
 //! May use: attr.
 
-pub(crate) use crate::attr::{AbsentOption, EvictRule};
+pub(crate) use crate::attr::{AbsentOption, EvictionRule};
 use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
@@ -128,7 +128,7 @@ pub(crate) struct KindDeclaration {
     /// Paths that are not stored, which constant evaluation checks.
     pub(crate) prune: Vec<LitStr>,
     /// Rules by which objects may leave etcd, which constant evaluation checks.
-    pub(crate) evict: Vec<EvictRule>,
+    pub(crate) evict: Vec<EvictionRule>,
     /// The stored value when an object has no value.
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) protobuf: Option<Message>,

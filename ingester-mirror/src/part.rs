@@ -12,7 +12,7 @@ use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
-use ingester_config::EvictRule;
+use ingester_config::EvictionRule;
 use ingester_core::Kind;
 use ingester_core::object::{Identity, Meta};
 use ingester_core::value::Micros;
@@ -275,15 +275,15 @@ impl Rows for PartOfRows {
     }
 
     /// From all parts: which objects of a group a rule keeps depends on the whole kind.
-    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+    fn candidates<'a>(&'a self, rule: &'a EvictionRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         self.whole.candidates(rule)
     }
 
-    fn premise<'a>(&'a self, rules: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+    fn premise<'a>(&'a self, rules: &'a [EvictionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
         self.whole.premise(rules)
     }
 
-    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+    fn pending<'a>(&'a self, rule: &'a EvictionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         self.whole.pending(rule, premise)
     }
 

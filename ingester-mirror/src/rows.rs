@@ -7,7 +7,7 @@
 use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed, candidates, pending, premise, unproved, weigh};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_config::EvictRule;
+use ingester_config::EvictionRule;
 use ingester_core::kind::Kind;
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
@@ -67,13 +67,13 @@ pub(crate) trait Rows: Send + Sync {
     fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>>;
 
     /// As [`candidates`].
-    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>>;
+    fn candidates<'a>(&'a self, rule: &'a EvictionRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>>;
 
     /// As [`premise`].
-    fn premise<'a>(&'a self, rules: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>>;
+    fn premise<'a>(&'a self, rules: &'a [EvictionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>>;
 
     /// As [`pending`].
-    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>>;
+    fn pending<'a>(&'a self, rule: &'a EvictionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>>;
 
     /// As [`unproved`].
     fn unproved<'a>(
@@ -184,16 +184,16 @@ impl Rows for StoreRows {
         self.store.judge_left_out(&self.kind, fuse).boxed()
     }
 
-    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
-        candidates(&self.store, &self.kind, rule).boxed()
+    fn candidates<'a>(&'a self, rule: &'a EvictionRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+        candidates(&self.store, &self.kind, &rule.condition).boxed()
     }
 
-    fn premise<'a>(&'a self, rules: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+    fn premise<'a>(&'a self, rules: &'a [EvictionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
         premise(&self.store, &self.kind, rules).boxed()
     }
 
-    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
-        pending(&self.store, &self.kind, rule, premise).boxed()
+    fn pending<'a>(&'a self, rule: &'a EvictionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        pending(&self.store, &self.kind, &rule.condition, premise).boxed()
     }
 
     fn unproved<'a>(

@@ -7,7 +7,7 @@ use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
-use ingester_config::{Config, EvictRule, RetentionRule};
+use ingester_config::{Condition, Config, EvictionRule, RetentionRule};
 use ingester_core::Kind;
 use ingester_mirror::examine::namespaces;
 use ingester_mirror::policies::{
@@ -21,24 +21,37 @@ use std::borrow::Cow;
 /// A rule.
 enum Rule<'c> {
     /// Of a kind, or of `policies.evict`.
-    Evict(policies::Rule),
+    Eviction(EvictionRule, Origin),
     /// Of `retention.rules`.
     Retention(&'c RetentionRule),
 }
 
 impl Rule<'_> {
-    /// The part that all rules have.
-    fn common(&self) -> &EvictRule {
+    fn name(&self) -> &str {
         match self {
-            Rule::Evict(rule) => &rule.rule,
-            Rule::Retention(rule) => &rule.rule,
+            Rule::Eviction(rule, _) => &rule.name,
+            Rule::Retention(rule) => &rule.name,
+        }
+    }
+
+    fn condition(&self) -> &Condition {
+        match self {
+            Rule::Eviction(rule, _) => &rule.condition,
+            Rule::Retention(rule) => &rule.condition,
+        }
+    }
+
+    fn enforce(&self) -> bool {
+        match self {
+            Rule::Eviction(rule, _) => rule.enforce,
+            Rule::Retention(rule) => rule.enforce,
         }
     }
 
     /// Where it is written.
     fn origin(&self) -> Origin {
         match self {
-            Rule::Evict(rule) => rule.origin,
+            Rule::Eviction(_, origin) => *origin,
             Rule::Retention(_) => Origin::Configuration,
         }
     }
@@ -46,7 +59,7 @@ impl Rule<'_> {
     /// The state of the rows that it covers.
     fn state(&self) -> &'static str {
         match self {
-            Rule::Evict(_) => "live",
+            Rule::Eviction(..) => "live",
             Rule::Retention(rule) => rule.state.as_str(),
         }
     }
@@ -73,9 +86,10 @@ pub(crate) async fn run(
         );
         return Ok(Ending::Done);
     }
-    rules.iter().filter_map(|(kind, rule)| policies::doubt(kind, rule.common())).for_each(|doubt| note(&doubt));
-    let selects = rules.iter().any(|(_, rule)| rule.common().namespace_selector.is_some());
-    let evicts = rules.iter().any(|(_, rule)| matches!(rule, Rule::Evict(_)));
+    let doubts = rules.iter().filter_map(|(kind, rule)| policies::doubt(kind, rule.name(), rule.condition()));
+    doubts.for_each(|doubt| note(&doubt));
+    let selects = rules.iter().any(|(_, rule)| rule.condition().namespace_selector.is_some());
+    let evicts = rules.iter().any(|(_, rule)| matches!(rule, Rule::Eviction(..)));
     let client = match selects || (evicts && arguments.cluster.is_named()) {
         true => Some(arguments.cluster.client().await?),
         // The rows alone show which objects own others, except for objects without rows.
@@ -90,14 +104,14 @@ pub(crate) async fn run(
     let mut all = Vec::new();
     for (kind, rule) in &rules {
         let found = match rule {
-            Rule::Evict(rule) => {
-                let together: Vec<EvictRule> = evict_rules(kind, &config)?.into_iter().map(|rule| rule.rule).collect();
+            Rule::Eviction(rule, _) => {
+                let together = evict_rules(kind, &config)?;
                 let restore_grace = config.policies.restore_grace;
                 let scope = ForecastScope { kinds: &mirrored, rules: &together, restore_grace };
                 // A cluster that did not answer is not asked once more for each rule.
                 let dependents = client.as_ref().filter(|_| unasked.is_none());
                 let clients = Clients { namespaces: client.as_ref(), dependents };
-                let found = leaving(&store, scope, kind, &rule.rule, clients).await;
+                let found = leaving(&store, scope, kind, rule, clients).await;
                 if let Ok(found) = &found {
                     unasked = unasked.or_else(|| found.unasked.clone());
                 }
@@ -108,7 +122,7 @@ pub(crate) async fn run(
                 found.map(Found::Retention)
             }
         };
-        all.push((kind, rule, found.map_err(|error| failed(kind, rule.common(), error))?));
+        all.push((kind, rule, found.map_err(|error| failed(kind, rule.name(), error))?));
     }
     store.close().await;
     if let Some(why) = unasked {
@@ -146,10 +160,10 @@ async fn leaving(
     store: &Store,
     scope: ForecastScope<'_>,
     kind: &Kind,
-    rule: &EvictRule,
+    rule: &EvictionRule,
     clients: Clients<'_>,
 ) -> Result<Forecast, PolicyError> {
-    let narrowed = match (&rule.namespace_selector, clients.namespaces) {
+    let narrowed = match (&rule.condition.namespace_selector, clients.namespaces) {
         (Some(selector), Some(client)) => {
             in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned)
         }
@@ -165,11 +179,14 @@ async fn leaving(
 fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
     let mut all = Vec::new();
     for kind in kinds {
-        let evict = evict_rules(kind, config)?;
-        all.extend(evict.into_iter().map(|rule| (*kind, Rule::Evict(rule))));
+        let evict = evict_rules(kind, config)?.into_iter().map(|rule| {
+            let origin = Origin::of(kind, &config.policies, &rule.name);
+            (*kind, Rule::Eviction(rule, origin))
+        });
+        all.extend(evict);
         for rule in config.retention.rules.iter().filter(|rule| rule.kinds.iter().any(|name| name == kind.name())) {
             retention::check(kind, rule).map_err(|error| {
-                let wrong = wrong_rule(kind, &rule.rule, error);
+                let wrong = wrong_rule(kind, &rule.name, error);
                 Failure::Usage(anyhow!("`retention.rules`: {wrong}"))
             })?;
             all.push((*kind, Rule::Retention(rule)));
@@ -179,16 +196,16 @@ fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'
 }
 
 /// The eviction rules of a kind, after a check that all can be judged.
-fn evict_rules(kind: &Kind, config: &Config) -> Result<Vec<policies::Rule>, Failure> {
+fn evict_rules(kind: &Kind, config: &Config) -> Result<Vec<EvictionRule>, Failure> {
     let rules = policies::rules(kind, &config.policies).into_iter();
     rules.collect::<Result<_, _>>().map_err(|error: WrongRule| Failure::Usage(anyhow!("{error}")))
 }
 
-fn wrong_rule(kind: &Kind, rule: &EvictRule, error: PolicyError) -> WrongRule {
-    WrongRule { rule: rule.name.clone(), kind: kind.name(), error: Box::new(error) }
+fn wrong_rule(kind: &Kind, rule: &str, error: PolicyError) -> WrongRule {
+    WrongRule { rule: rule.to_owned(), kind: kind.name(), error: Box::new(error) }
 }
 
-fn failed(kind: &Kind, rule: &EvictRule, error: PolicyError) -> Failure {
+fn failed(kind: &Kind, rule: &str, error: PolicyError) -> Failure {
     match error {
         PolicyError::Store(error) => error.into(),
         PolicyError::Ask(error) => super::failed(error),
@@ -204,10 +221,11 @@ pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failur
 /// Warns of the doubtful rules of a configuration, once for each. Rules that cannot be judged are reported elsewhere.
 pub(crate) fn warn_of_rules(config: &Config, kinds: &[Kind]) {
     for kind in kinds {
-        let evict = policies::rules(kind, &config.policies).into_iter().filter_map(Result::ok).map(|rule| rule.rule);
+        let evict = policies::rules(kind, &config.policies);
+        let evict = evict.iter().flatten().map(|rule| (&rule.name, &rule.condition));
         let retain = config.retention.rules.iter().filter(|rule| rule.kinds.iter().any(|name| name == kind.name()));
-        for rule in evict.chain(retain.map(|rule| rule.rule.clone())) {
-            if let Some(doubt) = policies::doubt(kind, &rule) {
+        for (rule, condition) in evict.chain(retain.map(|rule| (&rule.name, &rule.condition))) {
+            if let Some(doubt) = policies::doubt(kind, rule, condition) {
                 tracing::warn!("{doubt}");
             }
         }
@@ -218,17 +236,16 @@ pub(crate) fn warn_of_rules(config: &Config, kinds: &[Kind]) {
 /// answer now is asked again in each round.
 pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
     for (kind, rule) in all_rules(kinds, config)? {
-        let rule = rule.common();
-        let Some(selector) = &rule.namespace_selector else { continue };
+        let Some(selector) = &rule.condition().namespace_selector else { continue };
         match namespaces(client, &kind, selector).await {
             Err(error) if !error.may_pass() => {
-                let error = wrong_rule(&kind, rule, error.into());
+                let error = wrong_rule(&kind, rule.name(), error.into());
                 return Err(Failure::Usage(anyhow!(
                     "{error}; grant `list` on namespaces, which `ingester rbac` prints, or name them with `namespaces`, which an API server \
                      without namespaces needs"
                 )));
             }
-            Err(error) => tracing::warn!(kind = kind.name(), rule = rule.name, %error, "Namespaces not listed now"),
+            Err(error) => tracing::warn!(kind = kind.name(), rule = rule.name(), %error, "Namespaces not listed now"),
             Ok(_) => {}
         }
     }
@@ -269,9 +286,9 @@ impl<'a> Line<'a> {
             Found::Evict(found) => found.pending,
             Found::Retention(found) => found.pending,
         };
-        let EvictRule { name, enforce, .. } = rule.common();
-        let (kind, from, state) = (kind.name(), rule.origin().to_string(), rule.state());
-        Line { kind, rule: name, from, state, enforce: *enforce, leaves, bytes, stays, hindered, pending }
+        let (from, state, enforce) = (rule.origin().to_string(), rule.state(), rule.enforce());
+        let (kind, rule) = (kind.name(), rule.name());
+        Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered, pending }
     }
 }
 
@@ -300,7 +317,7 @@ struct Explained<'a> {
 
 /// The results of a rule for the objects with this name: whether each leaves, and why.
 fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
-    let enforced = rule.common().enforce;
+    let enforced = rule.enforce();
     let leaves = |at: &str| {
         match (enforced, rule.origin()) {
         (true, _) => format!("the rule says so: it leaves {at}"),
@@ -330,7 +347,7 @@ fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) 
         kind: kind.name(),
         namespace: &candidate.namespace,
         name: &candidate.name,
-        rule: &rule.common().name,
+        rule: rule.name(),
         leaves: leaves && enforced,
         why,
     };

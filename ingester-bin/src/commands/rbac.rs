@@ -95,7 +95,7 @@ pub(super) fn verbs(kind: &Kind, config: &Config) -> impl Iterator<Item = &'stat
 /// Whether a rule of these kinds selects namespaces by their labels, so that they are listed.
 pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
     let mut rules = kinds.iter().flat_map(|kind| rules(kind, policies));
-    rules.any(|rule| rule.is_ok_and(|rule| rule.rule.namespace_selector.is_some()))
+    rules.any(|rule| rule.is_ok_and(|rule| rule.condition.namespace_selector.is_some()))
 }
 
 /// The keys of `extra` that Kubernetes' own authenticators give.

@@ -10,7 +10,7 @@ use super::values::{
     listen, namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{
-    ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RestoreAs,
+    ConfigChanges, EvictionRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RestoreAs,
     RetentionRule, Secret, SweepLimit,
 };
 use crate::selection::Selector;
@@ -346,7 +346,7 @@ settings! {
         /// The rules by which live objects of a kind leave etcd for SQL, see [policies.md](policies.md). A rule moves objects only with `enforce:
         /// true`. A rule with the name of one of the [kind's own rules](policies.md#rules-of-a-kind) enables that rule, and may narrow it. `ingester
         /// policies` shows what each would do.
-        evict => evict: BTreeMap<String, Vec<EvictRule>> = "{}", "map from kinds to lists of rules", Now, evict_rules(kind(kinds));
+        evict => evict: BTreeMap<String, Vec<EvictionRule>> = "{}", "map from kinds to lists of rules", Now, evict_rules(kind(kinds));
         /// The maximum number of objects of a kind that rules evict within an hour. At most a fifth of the kind's live objects leave in that time, or
         /// 10 if that is more. The units of a kind [share the limit](policies.md#how-fast).
         evictLimit => evict_limit: u64 = "1000", "1 to 1000000000", Now, read(whole(1..=1_000_000_000));

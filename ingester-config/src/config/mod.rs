@@ -15,12 +15,14 @@
 //! | `row.rs` | generates the structs, defaults and readers of sections from these rows, and finds what a changed file changes |
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `replicas.rs` | how several ingesters share the work |
+//! | `condition.rs` | which objects, or rows, a rule is about |
 //! | `retention.rs` | how long rows are kept, and the rules that purge them |
 //! | `policies.rs` | the rules by which objects leave etcd |
 //! | `live.rs` | the current configuration, which takes up changes of the file while the program runs |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
+mod condition;
 mod environment;
 mod error;
 mod keys;
@@ -38,6 +40,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+pub use condition::{Condition, KeepLast};
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
@@ -46,7 +49,7 @@ pub use keys::{
     UrlPasswordCommand,
 };
 pub use live::Live;
-pub use policies::{EvictRule, KeepLast};
+pub use policies::EvictionRule;
 pub use retention::{Kept, Retained, RetentionRule};
 pub use row::ConfigChanges;
 pub use secret::Secret;

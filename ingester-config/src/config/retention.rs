@@ -1,7 +1,8 @@
 //! How long the rows of deleted objects are kept, and the rules that purge rows.
 
 use super::Retention;
-use super::policies::{EvictRule, of_configuration, one};
+use super::condition::Condition;
+use super::policies::{EvictionRule, of_configuration, one};
 use super::section::{Section, shown};
 use super::values::{choice, duration, path, truth};
 use ingester_core::Kind;
@@ -53,9 +54,11 @@ impl Retained {
 
 const STATES: &[(&str, Retained)] = &[("deleted", Retained::Deleted), ("evicted", Retained::Evicted)];
 
-/// A rule of `retention.rules`: which rows of some kinds are purged. All that it says must hold of a row.
+/// A rule of `retention.rules`: which rows of some kinds are purged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetentionRule {
+    /// What messages and metrics call it; no two rules have one name.
+    pub name: String,
     /// The kinds.
     pub kinds: Vec<String>,
     /// The state of the rows.
@@ -64,8 +67,10 @@ pub struct RetentionRule {
     pub immutable: bool,
     /// The folder into which rows are written before they are purged.
     pub export: Option<PathBuf>,
-    /// What it says as a rule of `policies.evict` does. Its time is by default that of the state.
-    pub rule: EvictRule,
+    /// Which rows are purged. Its time is by default that of the state.
+    pub condition: Condition,
+    /// Whether rows are purged. If not, the rule only says which would be.
+    pub enforce: bool,
 }
 
 impl Retention {
@@ -94,9 +99,9 @@ impl Retention {
     /// How long after its eviction the row of an object of `kind` may be purged by a rule at the earliest; `None` if no rule that is
     /// enforced purges such rows.
     pub fn purges_evicted_after(&self, kind: &Kind) -> Option<Duration> {
-        let rules = self.rules_of(kind, Retained::Evicted).map(|rule| &rule.rule).filter(|rule| rule.enforce);
-        let after = |rule: &EvictRule| rule.after.filter(|_| rule.since() == Retained::Evicted.since());
-        rules.map(|rule| after(rule).unwrap_or_default()).min()
+        let rules = self.rules_of(kind, Retained::Evicted).filter(|rule| rule.enforce);
+        let after = |condition: &Condition| condition.after.filter(|_| condition.since() == Retained::Evicted.since());
+        rules.map(|rule| after(&rule.condition).unwrap_or_default()).min()
     }
 }
 
@@ -127,8 +132,8 @@ fn retention_rules(
     let (mut rules, mut names) = (Vec::new(), BTreeSet::new());
     for at in at.elements(faults) {
         let Some(rule) = rule(&at, faults, &kind) else { continue };
-        if !names.insert(rule.rule.name.clone()) {
-            faults.push(at.fault(format!("another rule is named `{}`: give this one another name", rule.rule.name)));
+        if !names.insert(rule.name.clone()) {
+            faults.push(at.fault(format!("another rule is named `{}`: give this one another name", rule.name)));
         }
         rules.push(rule);
     }
@@ -167,12 +172,14 @@ fn rule(
     let kinds = kinds.map(|at| names(&at, faults, kind)).unwrap_or_default();
     let immutable = one(immutable, faults, truth).unwrap_or_default();
     let export = export.and_then(|at| folder(&at, faults));
-    let (mut rule, state) = (of_configuration(&written?, faults)?, state?);
-    if faults.len() == before && !rule.is_bounded() {
+    let EvictionRule { name, mut condition, enforce } = of_configuration(&written?, faults)?;
+    let state = state?;
+    if faults.len() == before && !condition.is_bounded() {
         faults.push(at.fault("every row of this state would be purged: say which with `when`, `after` or `keepLast`"));
     }
-    rule.since.get_or_insert_with(|| state.since().to_owned());
-    (faults.len() == before).then_some(RetentionRule { kinds, state, immutable, export, rule })
+    condition.since.get_or_insert_with(|| state.since().to_owned());
+    let rule = RetentionRule { name, kinds, state, immutable, export, condition, enforce };
+    (faults.len() == before).then_some(rule)
 }
 
 /// The kinds of a rule, each once.

@@ -235,20 +235,20 @@ log: { format: json, level: WARN }
             ]
             .into(),
             rules: vec![RetentionRule {
+                name: "old".into(),
                 kinds: vec!["Model".into(), "Pipeline".into()],
                 state: Retained::Evicted,
                 immutable: true,
                 export: Some("/archive".into()),
-                rule: EvictRule {
-                    name: "old".into(),
+                condition: Condition {
                     when: ingester_sql::query::parse_label_selector("tier!=gold").unwrap(),
                     after: Some(Duration::from_secs(365 * 24 * 3600)),
                     since: Some("evict_time".into()),
                     keep_last: Some(KeepLast { count: 2, by: vec!["owner".into()] }),
                     namespaces: vec!["ml".into()],
                     namespace_selector: None,
-                    enforce: true,
                 },
+                enforce: true,
             }],
             grace: Duration::from_secs(7200),
             history: Some(Duration::from_secs(30 * 24 * 3600)),
@@ -258,14 +258,16 @@ log: { format: json, level: WARN }
             restore_grace: Duration::from_secs(48 * 3600),
             evict: [(
                 "Model".to_owned(),
-                vec![EvictRule {
+                vec![EvictionRule {
                     name: "old".into(),
-                    when: ingester_sql::query::parse_field_selector("owner=ada").unwrap(),
-                    after: Some(Duration::from_secs(7 * 24 * 3600)),
-                    since: None,
-                    keep_last: Some(KeepLast { count: 3, by: vec!["owner".into()] }),
-                    namespaces: vec!["ml".into()],
-                    namespace_selector: Some("tier=batch".into()),
+                    condition: Condition {
+                        when: ingester_sql::query::parse_field_selector("owner=ada").unwrap(),
+                        after: Some(Duration::from_secs(7 * 24 * 3600)),
+                        since: None,
+                        keep_last: Some(KeepLast { count: 3, by: vec!["owner".into()] }),
+                        namespaces: vec!["ml".into()],
+                        namespace_selector: Some("tier=batch".into()),
+                    },
                     enforce: true,
                 }],
             )]

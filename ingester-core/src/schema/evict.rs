@@ -14,7 +14,7 @@ use std::time::Duration;
 /// A rule of a kind's owner: which of its live objects may leave etcd. An object must meet all of its conditions. No object leaves etcd
 /// until a configuration enforces the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evict {
+pub struct EvictionRule {
     /// Its name in messages and in the configuration, unique among the kind's rules.
     pub name: &'static str,
     /// A field selector; empty for all objects.
@@ -34,7 +34,7 @@ pub struct Evict {
 }
 
 /// Checks the rule at a place as a whole.
-pub const fn check_evict<'a>(rules: &'a [Evict], place: usize) -> Option<Fault<'a>> {
+pub const fn check_evict<'a>(rules: &'a [EvictionRule], place: usize) -> Option<Fault<'a>> {
     let rule = &rules[place];
     if rule.name.is_empty() {
         return Some(Fault::EvictNameless);

@@ -26,7 +26,7 @@ mod types;
 
 pub use absent::{Absent, Unit};
 pub use evict::{
-    Evict, check_evict, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
+    EvictionRule, check_evict, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
     check_evict_namespaces, check_evict_since, check_evictable,
 };
 pub use fault::{Fault, Named, refuse};

@@ -10,7 +10,7 @@ use super::spelled::duration;
 use crate::text::{self, Located};
 use ingester_core::Kind;
 use ingester_core::kind::{Decode, Finalizer};
-use ingester_core::schema::{Absent, Evict, Form, SqlType, Unit};
+use ingester_core::schema::{Absent, EvictionRule, Form, SqlType, Unit};
 use ingester_core::value::Value;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::fmt::Write as _;
@@ -535,7 +535,7 @@ fn of_kind(kind: &Kind, absent: Absent) -> String {
 }
 
 /// A rule by which objects may leave etcd.
-fn evict_rule(rule: &Evict) -> String {
+fn evict_rule(rule: &EvictionRule) -> String {
     let text = |option: &str, text: &str| (!text.is_empty()).then(|| format!("{option} = {text:?}"));
     let selectors = [text("field_selector", rule.field_selector), text("label_selector", rule.label_selector)];
     let when: Vec<String> = selectors.into_iter().flatten().collect();

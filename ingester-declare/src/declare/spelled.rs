@@ -4,7 +4,8 @@ use crate::yaml;
 use ingester_core::kind::{Decode, Finalizer, Kind};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{
-    Absent, BASE_COLUMNS, BASE_KEYS, Column, Evict, Form, History, Ident, Key, Many, Path, Table, Unit, composite_name,
+    Absent, BASE_COLUMNS, BASE_KEYS, Column, EvictionRule, Form, History, Ident, Key, Many, Path, Table, Unit,
+    composite_name,
 };
 use ingester_core::value::Value;
 use serde_json::{Map, json};
@@ -90,7 +91,7 @@ fn of_struct(kind: &Kind, text: &mut String) {
 }
 
 /// A rule by which objects may leave etcd.
-fn spelled_rule(rule: &Evict) -> String {
+fn spelled_rule(rule: &EvictionRule) -> String {
     let list = |texts: &[&str]| texts.iter().map(|text| plain(text)).collect::<Vec<_>>().join(", ");
     let selectors = [("fieldSelector", rule.field_selector), ("labelSelector", rule.label_selector)];
     let selectors = selectors.iter().filter(|(_, text)| !text.is_empty());

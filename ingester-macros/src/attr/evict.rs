@@ -6,7 +6,7 @@ use proc_macro2::Span;
 use syn::LitStr;
 
 /// One `evict(...)`.
-pub(crate) struct EvictRule {
+pub(crate) struct EvictionRule {
     /// Where a mistake of the whole rule is reported.
     pub(crate) span: Span,
     pub(crate) name: Option<LitStr>,
@@ -20,7 +20,7 @@ pub(crate) struct EvictRule {
     pub(crate) namespace_selector: Option<LitStr>,
 }
 
-impl EvictRule {
+impl EvictionRule {
     const OPTIONS: [&'static str; 7] =
         ["name", "when", "after", "since", "keep_last", "namespaces", "namespace_selector"];
 
@@ -28,7 +28,7 @@ impl EvictRule {
     pub(super) fn read(context: &Context, setting: &Setting) -> Option<Self> {
         let settings =
             inner(context, setting, "evict(name = \"finished\", when(field_selector = \"...\"), after = \"7d\")")?;
-        let mut rule = EvictRule {
+        let mut rule = EvictionRule {
             span: setting.name.span(),
             name: None,
             field_selector: None,

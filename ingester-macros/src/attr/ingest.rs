@@ -1,6 +1,6 @@
 //! `#[ingest(...)]`: a kind and its table.
 
-use super::evict::EvictRule;
+use super::evict::EvictionRule;
 use super::index::AbsentOption;
 use super::named;
 use super::setting::{Setting, SettingValue};
@@ -26,7 +26,7 @@ pub(crate) struct Ingest {
     pub(crate) history: Option<LitStr>,
     pub(crate) versions: Option<u32>,
     pub(crate) prune: Option<Vec<LitStr>>,
-    pub(crate) evict: Vec<EvictRule>,
+    pub(crate) evict: Vec<EvictionRule>,
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) descriptors: Option<ExprPath>,
     pub(crate) keys: Vec<CompositeKey>,
@@ -186,7 +186,7 @@ impl Ingest {
             "versions" => setting.store(context, &mut self.versions, setting.revision(context)),
             "prune" => setting.store(context, &mut self.prune, setting.strings(context)),
             "evict" => {
-                let rule = EvictRule::read(context, setting);
+                let rule = EvictionRule::read(context, setting);
                 let read = rule.is_some();
                 self.evict.extend(rule);
                 read

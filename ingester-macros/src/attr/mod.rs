@@ -13,7 +13,7 @@ mod serde;
 mod setting;
 
 pub(crate) use self::serde::{FieldName, FieldNames};
-pub(crate) use evict::EvictRule;
+pub(crate) use evict::EvictionRule;
 pub(crate) use index::{AbsentOption, Index};
 pub(crate) use ingest::{CompositeKey, CrdOption, FinalizerOption, Ingest};
 pub(crate) use kube::Kube;

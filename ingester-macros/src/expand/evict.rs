@@ -1,22 +1,22 @@
 //! The rules by which objects of a kind may leave etcd: their constant, and its checks.
 
 use super::check;
-use crate::model::{EvictRule, KindDeclaration};
+use crate::model::{EvictionRule, KindDeclaration};
 use crate::span::placed;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
 /// The constant of the rules, and what adds them to the kind; both empty without one.
-pub(super) fn rules(rules: &[EvictRule]) -> (TokenStream, TokenStream) {
+pub(super) fn rules(rules: &[EvictionRule]) -> (TokenStream, TokenStream) {
     if rules.is_empty() {
         return Default::default();
     }
     let rules = rules.iter().map(rule);
-    (quote!(const __EVICT: &[__ingester::Evict] = &[#(#rules),*];), quote!(.evicting(__EVICT)))
+    (quote!(const __EVICT: &[__ingester::EvictionRule] = &[#(#rules),*];), quote!(.evicting(__EVICT)))
 }
 
-fn rule(rule: &EvictRule) -> TokenStream {
+fn rule(rule: &EvictionRule) -> TokenStream {
     let text = |text: &Option<LitStr>| text.as_ref().map_or_else(|| quote!(""), |text| quote!(#text));
     let option = |value: Option<TokenStream>| match value {
         Some(value) => quote!(::core::option::Option::Some(#value)),
@@ -32,7 +32,7 @@ fn rule(rule: &EvictRule) -> TokenStream {
     });
     let (keep_last, namespaces) = (option(keep_last), &rule.namespaces);
     quote! {
-        __ingester::Evict {
+        __ingester::EvictionRule {
             name: #name,
             field_selector: #fields,
             label_selector: #labels,

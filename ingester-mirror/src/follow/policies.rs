@@ -3,11 +3,11 @@
 use super::Follower;
 use crate::pipeline::MOST_OBJECTS;
 use crate::policies::{
-    Candidate, Dependents, Mandate, PolicyError, Rule, WeighBounds, WrongRule, age, in_namespaces, judge_proved, rules,
+    Candidate, Dependents, Mandate, PolicyError, WeighBounds, WrongRule, age, in_namespaces, judge_proved, rules,
 };
 use crate::unit::{Unit, in_time, scopes};
 use futures::FutureExt as _;
-use ingester_config::{Config, EvictRule, Policies};
+use ingester_config::{Config, EvictionRule, Policies};
 use ingester_core::value::Micros;
 use ingester_store::Premise;
 use ingester_store::units::RuleRecord;
@@ -85,10 +85,10 @@ impl Follower {
     }
 
     /// One round. A failure is logged, and left to the next round.
-    async fn apply_once(&self, policies: &Policies, rules: Vec<Result<Rule, WrongRule>>, told: &mut bool) {
+    async fn apply_once(&self, policies: &Policies, rules: Vec<Result<EvictionRule, WrongRule>>, told: &mut bool) {
         let (unit, kind) = (self.unit(), self.unit().kind.name());
         let mut round = Round::default();
-        let all: Vec<EvictRule> = rules.iter().flatten().map(|rule| rule.rule.clone()).collect();
+        let all: Vec<EvictionRule> = rules.iter().flatten().cloned().collect();
         let premise = match unit.rows.premise(&all).await {
             Ok(premise) => premise,
             Err(error) => {
@@ -98,7 +98,7 @@ impl Follower {
         };
         for rule in rules {
             let (name, enforced, judged) = match rule {
-                Ok(Rule { rule, .. }) => {
+                Ok(rule) => {
                     let judged = self.judge_once(&rule, &premise, &mut round).await;
                     (rule.name, rule.enforce, judged)
                 }
@@ -125,12 +125,12 @@ impl Follower {
     /// Judges one rule for all objects of the kind; its results count for the unit's own objects. Returns which of them it chooses.
     async fn judge_once(
         &self,
-        rule: &EvictRule,
+        rule: &EvictionRule,
         premise: &Premise,
         round: &mut Round,
     ) -> Result<BTreeSet<Box<str>>, PolicyError> {
         let unit = self.unit();
-        let narrowed = match &rule.namespace_selector {
+        let narrowed = match &rule.condition.namespace_selector {
             None => rule.clone(),
             // As they are now; none if that is unknown, because objects that are not in the answer stay.
             Some(selector) => match in_namespaces(rule, unit.cluster.namespaces(selector).await?) {
@@ -145,7 +145,7 @@ impl Follower {
         let pending = unit.rows.pending(&narrowed, premise).await?.max((found - snapshot.len()) as u64);
         round.pending.push((rule.name.clone(), pending));
         let unproved = |uids: Vec<Box<str>>| async move { unit.rows.unproved(&uids, premise).await }.boxed();
-        let judged = judge_proved(rule, snapshot, unit.clock.now(), unproved).await?;
+        let judged = judge_proved(&rule.condition, snapshot, unit.clock.now(), unproved).await?;
         let own: Vec<Candidate> = judged.leaving.into_iter().filter(|candidate| is_own(unit, candidate)).collect();
         let chosen = own.iter().map(|candidate| candidate.uid.clone()).collect();
         for candidate in &own {

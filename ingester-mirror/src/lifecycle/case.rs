@@ -114,7 +114,7 @@ impl Content {
 /// When the decision is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The object was just received. Only its metadata is looked at, so that an object that brings nothing new costs nothing.
+    /// The object was just received, or looked up. Only its metadata is looked at, so that an object that brings nothing new costs nothing.
     Received {
         /// An earlier state of the object waits to be written.
         waiting: bool,

@@ -1,10 +1,10 @@
 //! The decision about one object: what is written, what is requested, what waits. Nothing else decides.
 //!
-//! [`decide`] is called twice for an object that brings something new: when it is received, with its metadata alone, and when a worker
-//! has it. The second call may ask for the object's content, and is repeated with it.
+//! [`decide`] is called twice for an object that brings something new: when it is received or looked up, with its metadata alone, and when a
+//! worker has it. The second call may ask for the object's content, and is repeated with it.
 
 use super::case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
-use super::{Action, Circumstances, LifecycleState, ObjectPlan, is_leaving, may_be_chosen, plan};
+use super::{Action, Circumstances, LifecycleState, ObjectPlan, is_ghost, is_leaving, may_be_chosen, plan};
 use ingester_core::row::{Eviction, Version};
 use ingester_store::guard::{Verdict, verdict};
 use std::time::Duration;
@@ -38,6 +38,8 @@ pub(crate) enum Next {
     Look {
         after: Option<Duration>,
     },
+    /// The object had left etcd, so its row may be the only copy of its state: compare the two, and write nothing.
+    MeetGhost,
     /// Decide again with the object's content.
     Read,
     /// Add our finalizer before anything is written, so that the version with it is the one that is written.
@@ -84,6 +86,11 @@ pub(crate) fn decide(case: &Case<'_>) -> Decision {
 
 impl Decision {
     fn choose(&mut self, case: &Case<'_>) -> Next {
+        if let Arrival::Look { seen: Some(seen), .. } = case.arrival
+            && is_ghost(seen, case.meta, case.rules)
+        {
+            return Next::MeetGhost;
+        }
         let compares = match case.step {
             // The state that waits may be later than the evicted one. Then we did not delete the object.
             Step::Received { waiting, .. } => !(waiting && case.is_gone()),
@@ -131,7 +138,9 @@ impl Decision {
     fn by_metadata(&mut self, case: &Case<'_>, settles: bool) -> Next {
         let queue = Next::Queue { settles: false };
         let later = match case.remembered {
-            _ if case.is_gone() || matches!(case.arrival, Arrival::List { behind: true }) => return queue,
+            _ if case.is_gone() || case.is_looked_up() || case.arrival == Arrival::List { behind: true } => {
+                return queue;
+            }
             None => return queue,
             Some(remembered) => remembered.version > case.meta.resource_version,
         };

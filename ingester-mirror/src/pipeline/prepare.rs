@@ -212,8 +212,8 @@ impl Pipeline {
                     self.nothing_new(&meta.uid, next);
                     return batch.done.push(meta.uid.clone());
                 }
-                // Only for objects that were just received.
-                Next::Outdated | Next::RequestFinalizers | Next::Queue { .. } => {
+                // Only for objects that were just received or looked up.
+                Next::Outdated | Next::RequestFinalizers | Next::Queue { .. } | Next::MeetGhost => {
                     self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, trail.attempt));
                     return batch.done.push(meta.uid.clone());
                 }

@@ -5,7 +5,7 @@ use super::known::Choice;
 use super::work::{Arrival, Item, ObjectRef, Retained, Trail, Why, Work};
 use super::{Pipeline, REQUESTS, Stopped};
 use crate::cluster::ApiErrorKind;
-use crate::lifecycle;
+use crate::lifecycle::{self, Next};
 use crate::policies::{held, restored};
 use ingester_core::object::{ManagedFields, Meta, Object};
 use ingester_store::guard::Version;
@@ -137,8 +137,9 @@ impl Pipeline {
         };
         let work = match text.map(|text| self.unit.parse(text)) {
             Some(Ok(found)) if found.meta().uid == object.uid => {
+                let arrival = Arrival::Look { seen, rewrite: why == Why::Rewrite };
                 if let Some(seen) = seen
-                    && lifecycle::is_ghost(seen, found.meta(), self.unit.rules())
+                    && self.decide_by_metadata(found.meta(), arrival) == Next::MeetGhost
                 {
                     return Err(self.meet_ghost(object, &found, seen, trail.attempt).await);
                 }
@@ -164,7 +165,7 @@ impl Pipeline {
                     Ok(false) => {}
                     Err(Stopped) => return Err(object.uid),
                 }
-                Work::Object { object: Box::new(found), arrival: Arrival::Look { seen, rewrite: why == Why::Rewrite } }
+                Work::Object { object: Box::new(found), arrival }
             }
             Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {
                 Work::Broken { identity, reason }

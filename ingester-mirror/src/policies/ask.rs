@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use crate::cluster::ApiError;
-use ingester_config::EvictRule;
+use ingester_config::{Condition, EvictionRule};
 use ingester_core::Kind;
 use ingester_core::schema::{Fault, base, check_evict_namespaces, check_evict_since, check_evictable};
 use ingester_core::value::Value;
@@ -44,17 +44,17 @@ pub enum PolicyError {
 }
 
 /// The query of a rule about its kind.
-fn query(rule: &EvictRule) -> Query {
-    Query { namespaces: rule.namespaces.clone(), states: States::LIVE, filters: rule.when.clone(), ..Query::default() }
+fn query(Condition { when, namespaces, .. }: &Condition) -> Query {
+    Query { namespaces: namespaces.clone(), states: States::LIVE, filters: when.clone(), ..Query::default() }
 }
 
 /// The indexes of the columns that a rule reads: the time of `after`, and the columns of the groups. Rules about objects and about rows are
 /// judged only by these, so a rule with a mistake in its conditions is not judged.
-pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
-    check_rule(checked.table(), &rule.when)?;
-    let since = checked.place(rule.since())?;
-    refuse(check_evict_since(checked.table(), rule.since()))?;
-    let by = rule.keep_last.iter().flat_map(|keep| &keep.by).map(|field| checked.place(field));
+pub(crate) fn places(condition: &Condition, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
+    check_rule(checked.table(), &condition.when)?;
+    let since = checked.place(condition.since())?;
+    refuse(check_evict_since(checked.table(), condition.since()))?;
+    let by = condition.keep_last.iter().flat_map(|keep| &keep.by).map(|field| checked.place(field));
     Ok((since, by.collect::<Result<_, _>>()?))
 }
 
@@ -66,17 +66,17 @@ fn refuse(fault: Option<Fault<'_>>) -> Result<(), PolicyError> {
 ///
 /// # Errors
 /// Names the field or the key that is wrong.
-pub fn check(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
+pub fn check(kind: &Kind, EvictionRule { condition, .. }: &EvictionRule) -> Result<(), PolicyError> {
     refuse(check_evictable(kind.immutable(), kind.definition().evictable))?;
-    if !rule.namespaces.is_empty() || rule.namespace_selector.is_some() {
+    if !condition.namespaces.is_empty() || condition.namespace_selector.is_some() {
         refuse(check_evict_namespaces(kind.namespaced()))?;
     }
-    places(rule, &query(rule).check(kind.table())?).map(drop)
+    places(condition, &query(condition).check(kind.table())?).map(drop)
 }
 
-/// Returns a warning if a rule of this kind can be judged, but also covers objects, or rows, without a value in some field.
-pub fn doubt(kind: &Kind, rule: &EvictRule) -> Option<String> {
-    let fields = fields_without_value(kind.table(), &rule.when);
+/// Returns a warning if the rule of this name can be judged, but also covers objects, or rows, without a value in some field.
+pub fn doubt(kind: &Kind, rule: &str, condition: &Condition) -> Option<String> {
+    let fields = fields_without_value(kind.table(), &condition.when);
     if fields.is_empty() {
         return None;
     }
@@ -85,27 +85,26 @@ pub fn doubt(kind: &Kind, rule: &EvictRule) -> Option<String> {
         fields.join(" and ")
     });
     Some(format!(
-        "the rule `{}` of {}: `!=` and `notin` also hold where {named} has no value; if such objects are not meant, add {remedy}",
-        rule.name,
+        "the rule `{rule}` of {}: `!=` and `notin` also hold where {named} has no value; if such objects are not meant, add {remedy}",
         kind.name()
     ))
 }
 
 /// Adds what a rule reads of rows.
-pub(crate) fn add_reads(reads: &mut Reads, rule: &EvictRule, checked: &Checked) -> Result<(), PolicyError> {
-    let (since, by) = places(rule, checked)?;
+pub(crate) fn add_reads(reads: &mut Reads, condition: &Condition, checked: &Checked) -> Result<(), PolicyError> {
+    let (since, by) = places(condition, checked)?;
     reads.add_query(checked);
     // The order of the last ones of a group.
-    let order = rule.keep_last.as_ref().map(|_| base::CREATE_TIME);
+    let order = condition.keep_last.as_ref().map(|_| base::CREATE_TIME);
     by.into_iter().chain([since]).chain(order).for_each(|place| reads.add_place(place));
     Ok(())
 }
 
 /// Returns the premise that live rows must meet before these rules of their kind are judged for them.
-pub(crate) async fn premise(store: &Store, kind: &Kind, rules: &[EvictRule]) -> Result<Premise, PolicyError> {
+pub(crate) async fn premise(store: &Store, kind: &Kind, rules: &[EvictionRule]) -> Result<Premise, PolicyError> {
     let mut reads = Reads::default();
-    for rule in rules {
-        add_reads(&mut reads, rule, &query(rule).check(kind.table())?)?;
+    for EvictionRule { condition, .. } in rules {
+        add_reads(&mut reads, condition, &query(condition).check(kind.table())?)?;
     }
     Ok(store.premise(kind, reads).await?)
 }
@@ -114,10 +113,10 @@ pub(crate) async fn premise(store: &Store, kind: &Kind, rules: &[EvictRule]) -> 
 pub(crate) async fn pending(
     store: &Store,
     kind: &Kind,
-    rule: &EvictRule,
+    condition: &Condition,
     premise: &Premise,
 ) -> Result<u64, PolicyError> {
-    let mut query = query(&EvictRule { when: Vec::new(), ..rule.clone() });
+    let mut query = query(&Condition { when: Vec::new(), ..condition.clone() });
     query.filters.extend(premise.refused());
     Ok(store.ask_about(kind, &query, store.limits())?.count().await?)
 }
@@ -139,9 +138,13 @@ pub(crate) async fn unproved(
 }
 
 /// All candidates of a rule, as they were at one moment.
-pub(crate) async fn candidates(store: &Store, kind: &Kind, rule: &EvictRule) -> Result<Vec<Candidate>, PolicyError> {
-    let asked = store.ask_about(kind, &query(rule), store.limits())?;
-    let (since, by) = places(rule, asked.checked())?;
+pub(crate) async fn candidates(
+    store: &Store,
+    kind: &Kind,
+    condition: &Condition,
+) -> Result<Vec<Candidate>, PolicyError> {
+    let asked = store.ask_about(kind, &query(condition), store.limits())?;
+    let (since, by) = places(condition, asked.checked())?;
     let mut read = vec![base::NAMESPACE, base::NAME, base::CREATE_TIME];
     read.extend(STANDING_PLACES);
     for place in by.iter().chain([&since]) {

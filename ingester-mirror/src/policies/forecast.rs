@@ -7,7 +7,7 @@ use super::{
 use crate::cluster::ApiServer;
 use crate::dependents::Uids;
 use futures::FutureExt as _;
-use ingester_config::EvictRule;
+use ingester_config::EvictionRule;
 use ingester_core::Kind;
 use ingester_store::Store;
 use ingester_store::units::{Phase, UnitRecord};
@@ -41,7 +41,7 @@ pub struct ForecastScope<'a> {
     /// The kinds that are mirrored.
     pub kinds: &'a [Kind],
     /// All rules of the kind: an object is not judged if one of them cannot be judged for it.
-    pub rules: &'a [EvictRule],
+    pub rules: &'a [EvictionRule],
     /// For how long restored objects are exempt.
     pub restore_grace: Duration,
 }
@@ -53,18 +53,19 @@ pub struct ForecastScope<'a> {
 pub async fn forecast(
     store: &Store,
     kind: &Kind,
-    rule: &EvictRule,
+    rule: &EvictionRule,
     scope: ForecastScope<'_>,
     client: Option<&Client>,
 ) -> Result<Forecast, PolicyError> {
     check(kind, rule)?;
+    let condition = &rule.condition;
     let premise = premise(store, kind, scope.rules).await?;
-    let mut pending = pending(store, kind, rule, &premise).await?;
-    let mut candidates = candidates(store, kind, rule).await?;
+    let mut pending = pending(store, kind, condition, &premise).await?;
+    let mut candidates = candidates(store, kind, condition).await?;
     candidates.retain(|candidate| premise.refuses(candidate.definition).is_none());
     let premise = &premise;
     let ask = |uids: Vec<Box<str>>| async move { unproved(store, kind, &uids, premise).await }.boxed();
-    let judged = judge_proved(rule, candidates, store.read_clock().await?, ask).await?;
+    let judged = judge_proved(condition, candidates, store.read_clock().await?, ask).await?;
     let (dependents, unasked) = dependents(store, scope.kinds, kind, &judged.leaving, client).await?;
     let restore_grace = scope.restore_grace;
     let bounds = WeighBounds { most: usize::MAX, restore_grace, premise, dependents: &dependents };

@@ -1,7 +1,7 @@
 //! Judges a snapshot of rows by a rule. Pure.
 
 use futures::future::BoxFuture;
-use ingester_config::EvictRule;
+use ingester_config::Condition;
 use ingester_core::value::{Micros, Value};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -67,12 +67,12 @@ pub(crate) fn age(candidate: &Candidate) -> (Option<Micros>, &str) {
 }
 
 /// Judges a snapshot, which has all candidates of the rule, at a time of the database's clock.
-pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Judgement {
+pub fn judge(condition: &Condition, mut snapshot: Vec<Candidate>, now: Micros) -> Judgement {
     // The newest first: they are the last ones of their groups.
     snapshot.sort_by(|one, other| age(other).cmp(&age(one)));
     let (mut judgement, mut groups) = (Judgement::default(), HashMap::<String, usize>::new());
     for candidate in snapshot {
-        let stays = match &rule.keep_last {
+        let stays = match &condition.keep_last {
             Some(keep) => {
                 let later = groups.entry(group(&candidate)).or_default();
                 let is_among_last = *later < keep.count;
@@ -81,7 +81,7 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
             }
             None => None,
         };
-        match stays.or_else(|| not_yet(rule, &candidate, now)) {
+        match stays.or_else(|| not_yet(condition, &candidate, now)) {
             Some(stays) => judgement.staying.push((candidate, stays)),
             None => judgement.leaving.push(candidate),
         }
@@ -97,14 +97,14 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
 /// # Errors
 /// Those of `unproved`.
 pub(crate) async fn judge_proved<'a, E>(
-    rule: &EvictRule,
+    condition: &Condition,
     mut snapshot: Vec<Candidate>,
     now: Micros,
     unproved: impl Fn(Vec<Box<str>>) -> BoxFuture<'a, Result<HashSet<Box<str>>, E>>,
 ) -> Result<Judgement, E> {
     let mut asked: HashSet<Box<str>> = HashSet::new();
     loop {
-        let judgement = judge(rule, snapshot.clone(), now);
+        let judgement = judge(condition, snapshot.clone(), now);
         let keepers: Vec<Box<str>> = judgement.keepers().filter(|uid| !asked.contains(*uid)).map(Box::from).collect();
         if keepers.is_empty() {
             return Ok(judgement);
@@ -134,8 +134,8 @@ fn group(candidate: &Candidate) -> String {
 }
 
 /// Why `after` keeps a candidate.
-pub(crate) fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> Option<Stays> {
-    let after = i64::try_from(rule.after?.as_micros()).unwrap_or(i64::MAX);
+pub(crate) fn not_yet(condition: &Condition, candidate: &Candidate, now: Micros) -> Option<Stays> {
+    let after = i64::try_from(condition.after?.as_micros()).unwrap_or(i64::MAX);
     let Some(since) = candidate.since else { return Some(Stays::NoTime) };
     let due = Micros(since.0.saturating_add(after));
     (due > now).then_some(Stays::Until(due))
@@ -145,18 +145,15 @@ pub(crate) fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> O
 mod tests {
     use super::{Candidate, Judgement, Stays, judge, judge_proved};
     use futures::FutureExt as _;
-    use ingester_config::{EvictRule, KeepLast};
+    use ingester_config::{Condition, KeepLast};
     use ingester_core::value::{Micros, Value};
     use std::time::Duration;
 
-    fn rule(after: Option<u64>, last: Option<usize>) -> EvictRule {
-        EvictRule {
-            name: "rule".into(),
-            when: Vec::new(),
+    fn condition(after: Option<u64>, last: Option<usize>) -> Condition {
+        Condition {
             after: after.map(Duration::from_secs),
             keep_last: last.map(|count| KeepLast { count, by: vec!["owner".into()] }),
-            enforce: true,
-            ..EvictRule::default()
+            ..Condition::default()
         }
     }
 
@@ -188,7 +185,7 @@ mod tests {
         let snapshot =
             [("b", 2, "x"), ("a", 2, "x"), ("c", 9, "x"), ("d", 1, "x"), ("e", 1, "y"), ("f", 1, "y"), ("g", 1, "z")];
         let snapshot: Vec<_> = snapshot.iter().map(|(uid, second, owner)| candidate(uid, *second, owner)).collect();
-        let judged = judge(&rule(None, Some(2)), snapshot.clone(), NOW);
+        let judged = judge(&condition(None, Some(2)), snapshot.clone(), NOW);
         // Of two objects with the same creation time, the one with the greater uid counts as later.
         assert_eq!(leaving(&judged), ["d", "a"]);
         assert!(judged.staying.iter().all(|(_, stays)| *stays == Stays::AmongLast(2)));
@@ -200,7 +197,7 @@ mod tests {
         let mut timeless = candidate("n", 1, "x");
         timeless.since = None;
         let snapshot = vec![candidate("a", 40, "x"), candidate("b", 41, "x"), timeless];
-        let judged = judge(&rule(Some(60), None), snapshot, NOW);
+        let judged = judge(&condition(Some(60), None), snapshot, NOW);
         assert_eq!(leaving(&judged), ["a"]);
         let why: Vec<Stays> = judged.staying.iter().map(|(_, stays)| *stays).collect();
         assert_eq!(why, [Stays::NoTime, Stays::Until(Micros(101_000_000))]);
@@ -210,22 +207,22 @@ mod tests {
     fn the_last_ones_count_whatever_their_time() {
         // `b` is too young to leave, and is still the last one.
         let snapshot = vec![candidate("a", 1, "x"), candidate("b", 99, "x")];
-        assert_eq!(leaving(&judge(&rule(Some(60), Some(1)), snapshot, NOW)), ["a"]);
+        assert_eq!(leaving(&judge(&condition(Some(60), Some(1)), snapshot, NOW)), ["a"]);
     }
 
     #[test]
     fn an_object_without_a_time_of_creation_is_the_oldest() {
         let mut first = candidate("z", 5, "x");
         first.created = None;
-        assert_eq!(leaving(&judge(&rule(None, Some(1)), vec![candidate("a", 1, "x"), first], NOW)), ["z"]);
+        assert_eq!(leaving(&judge(&condition(None, Some(1)), vec![candidate("a", 1, "x"), first], NOW)), ["z"]);
     }
 
     #[tokio::test]
     async fn a_candidate_that_is_not_proved_takes_no_place_among_the_last() {
-        let rule = rule(None, Some(1));
+        let condition = condition(None, Some(1));
         let snapshot =
             vec![candidate("a", 1, "x"), candidate("b", 2, "x"), candidate("c", 3, "x"), candidate("d", 1, "alone")];
-        let judged = judge_proved(&rule, snapshot, NOW, |uids| {
+        let judged = judge_proved(&condition, snapshot, NOW, |uids| {
             // The one of another group keeps none.
             assert!(uids.iter().all(|uid| **uid != *"d"));
             async { Ok::<_, ()>(uids.into_iter().filter(|uid| **uid == *"c").collect()) }.boxed()

@@ -1,6 +1,6 @@
 //! The rules under which a round hands objects on to the workers. Pure.
 
-use ingester_config::{EvictRule, Policies};
+use ingester_config::{EvictionRule, Policies};
 use ingester_core::Kind;
 use ingester_store::Premise;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The rules of the kind itself do not change while a process runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Mandate {
-    evict: Vec<EvictRule>,
+    evict: Vec<EvictionRule>,
     restore_grace: Duration,
     /// The premise that the round's rules required of rows.
     pub(crate) premise: Premise,
@@ -29,7 +29,7 @@ impl Mandate {
     }
 }
 
-fn evict<'p>(kind: &Kind, policies: &'p Policies) -> &'p [EvictRule] {
+fn evict<'p>(kind: &Kind, policies: &'p Policies) -> &'p [EvictionRule] {
     policies.evict.get(kind.name()).map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -37,14 +37,14 @@ fn evict<'p>(kind: &Kind, policies: &'p Policies) -> &'p [EvictRule] {
 mod tests {
     use super::Mandate;
     use crate::fixture::MODEL;
-    use ingester_config::{EvictRule, Policies};
+    use ingester_config::{EvictionRule, Policies};
     use ingester_store::Premise;
     use std::time::Duration;
 
     #[test]
     fn a_mandate_ends_with_any_change_of_the_rules_of_its_kind_and_no_other() {
-        let rule = |name: &str, enforce| EvictRule { name: name.into(), enforce, ..EvictRule::default() };
-        let policies = |kind: &str, rules: Vec<EvictRule>| Policies {
+        let rule = |name: &str, enforce| EvictionRule { name: name.into(), enforce, ..EvictionRule::default() };
+        let policies = |kind: &str, rules: Vec<EvictionRule>| Policies {
             evict: [(kind.to_owned(), rules)].into(),
             ..Policies::default()
         };

@@ -35,7 +35,7 @@ pub use ask::{PolicyError, check, doubt};
 pub use forecast::{Forecast, ForecastScope, forecast};
 pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};
-pub use rules::{Origin, Rule, WrongRule, in_namespaces, rules};
+pub use rules::{Origin, WrongRule, in_namespaces, rules};
 
 pub(crate) use ask::{MOST, add_reads, candidates, pending, places, premise, unproved};
 pub(crate) use dependents::{Dependents, KindPart, can_depend, list_dependents, namespaces};

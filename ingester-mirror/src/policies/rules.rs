@@ -1,7 +1,7 @@
 //! The rules of a kind: those that its struct or file has, with what the configuration loosens, and those that only the configuration has. Pure.
 
 use super::{PolicyError, check};
-use ingester_config::{EvictRule, KeepLast, Policies};
+use ingester_config::{Condition, EvictionRule, KeepLast, Policies};
 use ingester_core::Kind;
 use ingester_core::schema::Fault;
 use std::fmt;
@@ -17,6 +17,18 @@ pub enum Origin {
     Configuration,
 }
 
+impl Origin {
+    /// Where the rule of this name about a kind is written.
+    pub fn of(kind: &Kind, policies: &Policies, rule: &str) -> Self {
+        let is_of_kind = kind.evict().iter().any(|its| its.name == rule);
+        match is_of_kind {
+            true if change_of(kind, policies, rule).is_some() => Origin::Loosened,
+            true => Origin::Kind,
+            false => Origin::Configuration,
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -25,15 +37,6 @@ impl fmt::Display for Origin {
             Origin::Configuration => "configuration",
         })
     }
-}
-
-/// A rule that can be judged.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
-    /// Its content.
-    pub rule: EvictRule,
-    /// Where it is written.
-    pub origin: Origin,
 }
 
 /// A rule that cannot be judged: it evicts nothing.
@@ -48,29 +51,37 @@ pub struct WrongRule {
     pub error: Box<PolicyError>,
 }
 
-/// All rules of a kind, in the order in which the kind and the configuration have them.
-pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<Rule, WrongRule>> {
-    let configured = policies.evict.get(kind.name()).map(Vec::as_slice).unwrap_or_default();
+/// The rules that the configuration has about a kind.
+fn configured<'p>(kind: &Kind, policies: &'p Policies) -> &'p [EvictionRule] {
+    policies.evict.get(kind.name()).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The rule of the configuration that changes the kind's rule of this name.
+fn change_of<'p>(kind: &Kind, policies: &'p Policies, rule: &str) -> Option<&'p EvictionRule> {
+    configured(kind, policies).iter().find(|change| change.name == rule)
+}
+
+/// All rules of a kind that can be judged, in the order in which the kind and the configuration have them, and those that cannot.
+pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<EvictionRule, WrongRule>> {
     let wrong = |name: &str, error| WrongRule { rule: name.to_owned(), kind: kind.name(), error: Box::new(error) };
     let of_kind = kind.evict().iter().map(|rule| {
-        let change = configured.iter().find(|change| change.name == rule.name);
-        let made = || -> Result<Rule, PolicyError> {
-            let its = EvictRule::of_kind(rule)?;
-            let (rule, origin) = match change {
-                Some(change) => (loosened(its, change)?, Origin::Loosened),
-                None => (its, Origin::Kind),
+        let made = || -> Result<EvictionRule, PolicyError> {
+            let its = EvictionRule::of_kind(rule)?;
+            let rule = match change_of(kind, policies, rule.name) {
+                Some(change) => loosened(its, change)?,
+                None => its,
             };
             check(kind, &rule)?;
-            Ok(Rule { rule, origin })
+            Ok(rule)
         };
         made().map_err(|error| wrong(rule.name, error))
     });
-    let is_own = |rule: &&EvictRule| kind.evict().iter().all(|its| its.name != rule.name);
-    let own = configured.iter().filter(is_own).map(|rule| {
-        let made = || -> Result<Rule, PolicyError> {
+    let is_own = |rule: &&EvictionRule| kind.evict().iter().all(|its| its.name != rule.name);
+    let own = configured(kind, policies).iter().filter(is_own).map(|rule| {
+        let made = || -> Result<EvictionRule, PolicyError> {
             ensure_bounded(kind, rule)?;
             check(kind, rule)?;
-            Ok(Rule { rule: rule.clone(), origin: Origin::Configuration })
+            Ok(rule.clone())
         };
         made().map_err(|error| wrong(&rule.name, error))
     });
@@ -78,15 +89,20 @@ pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<Rule, WrongRule>> {
 }
 
 /// The rule, limited to those of these namespaces that it names; `None` if none is left, so that it covers no object.
-pub fn in_namespaces(rule: &EvictRule, found: Vec<Box<str>>) -> Option<EvictRule> {
-    let is_meant = |name: &String| rule.namespaces.is_empty() || rule.namespaces.contains(name);
+pub fn in_namespaces(rule: &EvictionRule, found: Vec<Box<str>>) -> Option<EvictionRule> {
+    let said = &rule.condition.namespaces;
+    let is_meant = |name: &String| said.is_empty() || said.contains(name);
     let namespaces: Vec<String> = found.into_iter().map(String::from).filter(is_meant).collect();
-    (!namespaces.is_empty()).then(|| EvictRule { namespaces, ..rule.clone() })
+    (!namespaces.is_empty()).then(|| {
+        let mut narrowed = rule.clone();
+        narrowed.condition.namespaces = namespaces;
+        narrowed
+    })
 }
 
 /// A rule of the configuration must say which objects it covers. One that does not may be a misspelled name of a rule of the kind.
-fn ensure_bounded(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
-    if rule.is_bounded() {
+fn ensure_bounded(kind: &Kind, rule: &EvictionRule) -> Result<(), PolicyError> {
+    if rule.condition.is_bounded() {
         return Ok(());
     }
     let names: Vec<String> = kind.evict().iter().map(|rule| format!("`{}`", rule.name)).collect();
@@ -96,9 +112,15 @@ fn ensure_bounded(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
     }))
 }
 
-/// The kind's rule combined with the configuration's: the conditions of both must hold, so no object leaves that the kind's owner
-/// did not intend. Keys that would have no effect, or a different one from what they say, are refused.
-fn loosened(its: EvictRule, change: &EvictRule) -> Result<EvictRule, PolicyError> {
+/// The kind's rule combined with the configuration's.
+fn loosened(its: EvictionRule, change: &EvictionRule) -> Result<EvictionRule, PolicyError> {
+    let condition = both(its.condition, &change.condition)?;
+    Ok(EvictionRule { name: its.name, condition, enforce: change.enforce })
+}
+
+/// The condition of the kind combined with the configuration's: both must hold, so no object leaves that the kind's owner did not intend.
+/// Keys that would have no effect, or a different one from what they say, are refused.
+fn both(its: Condition, change: &Condition) -> Result<Condition, PolicyError> {
     let refused =
         |what: &str| Err(PolicyError::Rule(format!("{what}: the configuration may only loosen a rule of the kind")));
     if its.after.is_some() && change.since.is_some() {
@@ -124,31 +146,29 @@ fn loosened(its: EvictRule, change: &EvictRule) -> Result<EvictRule, PolicyError
     };
     let selectors = [&its.namespace_selector, &change.namespace_selector];
     let selectors: Vec<&str> = selectors.into_iter().flatten().map(String::as_str).collect();
-    Ok(EvictRule {
-        name: its.name,
+    Ok(Condition {
         when: its.when.into_iter().chain(change.when.iter().cloned()).collect(),
         after: change.after.or(its.after),
         since: change.since.clone().or(its.since),
         keep_last,
         namespaces: if change.namespaces.is_empty() { its.namespaces } else { change.namespaces.clone() },
         namespace_selector: (!selectors.is_empty()).then(|| selectors.join(",")),
-        enforce: change.enforce,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Origin, in_namespaces, loosened, rules};
+    use super::{Origin, both, in_namespaces, rules};
     use crate::fixture::MODEL;
-    use ingester_config::{EvictRule, KeepLast, Policies};
+    use ingester_config::{Condition, EvictionRule, KeepLast, Policies};
     use ingester_core::Kind;
-    use ingester_core::schema::Evict;
+    use ingester_core::schema;
     use ingester_sql::query::parse_label_selector;
     use std::time::Duration;
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    const OF_KIND: &[Evict] = &[Evict {
+    const OF_KIND: &[schema::EvictionRule] = &[schema::EvictionRule {
         name: "finished",
         field_selector: "",
         label_selector: "phase=done",
@@ -161,41 +181,48 @@ mod tests {
 
     const KIND: Kind = MODEL.evicting(OF_KIND);
 
-    fn change() -> EvictRule {
-        EvictRule { name: "finished".into(), enforce: true, ..EvictRule::default() }
+    fn change() -> EvictionRule {
+        EvictionRule { name: "finished".into(), enforce: true, ..EvictionRule::default() }
     }
 
-    fn policies(rules: Vec<EvictRule>) -> Policies {
+    fn of(namespaces: &[&str]) -> Condition {
+        Condition { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect(), ..Condition::default() }
+    }
+
+    fn policies(rules: Vec<EvictionRule>) -> Policies {
         Policies { evict: [("Model".to_owned(), rules)].into(), ..Policies::default() }
     }
 
     #[test]
     fn a_rule_of_the_kind_is_dry_until_the_configuration_switches_it() {
-        let found = rules(&KIND, &Policies::default());
+        let none = Policies::default();
+        let found = rules(&KIND, &none);
         let [Ok(dry)] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((dry.origin, dry.rule.enforce, dry.rule.after), (Origin::Kind, false, Some(HOUR)));
-        let own = EvictRule { name: "old".into(), after: Some(HOUR), ..EvictRule::default() };
-        let found = rules(&KIND, &policies(vec![own.clone(), change()]));
+        assert_eq!((dry.enforce, dry.condition.after), (false, Some(HOUR)));
+        assert_eq!(Origin::of(&KIND, &none, &dry.name), Origin::Kind);
+        let condition = Condition { after: Some(HOUR), ..Condition::default() };
+        let own = EvictionRule { name: "old".into(), condition, enforce: false };
+        let configured = policies(vec![own.clone(), change()]);
+        let found = rules(&KIND, &configured);
         let [Ok(switched), Ok(added)] = &found[..] else { panic!("{found:?}") };
-        assert_eq!(
-            (switched.origin, &switched.rule),
-            (Origin::Loosened, &EvictRule { enforce: true, ..dry.rule.clone() })
-        );
-        assert_eq!((added.origin, &added.rule), (Origin::Configuration, &own));
+        assert_eq!((switched, added), (&EvictionRule { enforce: true, ..dry.clone() }, &own));
+        let origin = |rule: &EvictionRule| Origin::of(&KIND, &configured, &rule.name);
+        assert_eq!((origin(switched), origin(added)), (Origin::Loosened, Origin::Configuration));
     }
 
     #[test]
     fn the_configuration_adds_conditions_and_takes_none_away() {
-        let its = || EvictRule::of_kind(&OF_KIND[0]).unwrap();
-        let changed = loosened(
+        let its = || EvictionRule::of_kind(&OF_KIND[0]).unwrap().condition;
+        let none = Condition::default;
+        let changed = both(
             its(),
-            &EvictRule {
+            &Condition {
                 when: parse_label_selector("tier!=gold").unwrap(),
                 after: Some(2 * HOUR),
                 keep_last: Some(KeepLast { count: 5, by: Vec::new() }),
                 namespaces: vec!["ml".into()],
                 namespace_selector: Some("team=a".into()),
-                ..change()
+                ..none()
             },
         );
         let changed = changed.unwrap();
@@ -204,24 +231,24 @@ mod tests {
         assert_eq!(changed.keep_last, Some(KeepLast { count: 5, by: vec!["name".into()] }));
         assert_eq!(changed.namespace_selector.as_deref(), Some("tier=batch,team=a"));
         for (wrong, says) in [
-            (EvictRule { after: Some(HOUR / 2), ..change() }, "`after` is shorter"),
-            (EvictRule { after: Some(2 * HOUR), since: Some("update_time".into()), ..change() }, "`since`"),
-            (EvictRule { keep_last: Some(KeepLast { count: 2, by: Vec::new() }), ..change() }, "less than the 3"),
-            (EvictRule { keep_last: Some(KeepLast { count: 4, by: vec!["uid".into()] }), ..change() }, "`keepLast.by`"),
-            (EvictRule { namespaces: vec!["ml".into(), "web".into()], ..change() }, "the namespace `web`"),
+            (Condition { after: Some(HOUR / 2), ..none() }, "`after` is shorter"),
+            (Condition { after: Some(2 * HOUR), since: Some("update_time".into()), ..none() }, "`since`"),
+            (Condition { keep_last: Some(KeepLast { count: 2, by: Vec::new() }), ..none() }, "less than the 3"),
+            (Condition { keep_last: Some(KeepLast { count: 4, by: vec!["uid".into()] }), ..none() }, "`keepLast.by`"),
+            (of(&["ml", "web"]), "the namespace `web`"),
         ] {
-            let error = loosened(its(), &wrong).unwrap_err().to_string();
+            let error = both(its(), &wrong).unwrap_err().to_string();
             assert!(error.contains(says) && error.ends_with("may only loosen a rule of the kind"), "{error}");
         }
         // The configuration may set what the kind does not say.
-        let bare = EvictRule { keep_last: None, after: None, namespaces: Vec::new(), ..its() };
-        let more = EvictRule { after: Some(HOUR), since: Some("update_time".into()), ..change() };
-        assert_eq!(loosened(bare, &more).unwrap().since(), "update_time");
+        let bare = Condition { keep_last: None, after: None, namespaces: Vec::new(), ..its() };
+        let more = Condition { after: Some(HOUR), since: Some("update_time".into()), ..none() };
+        assert_eq!(both(bare, &more).unwrap().since(), "update_time");
     }
 
     #[test]
     fn a_rule_that_cannot_be_judged_is_left_out_alone() {
-        let unbounded = EvictRule { name: "finnished".into(), ..change() };
+        let unbounded = EvictionRule { name: "finnished".into(), ..change() };
         let found = rules(&KIND, &policies(vec![unbounded]));
         let [Ok(_), Err(wrong)] = &found[..] else { panic!("{found:?}") };
         let said = wrong.to_string();
@@ -231,11 +258,12 @@ mod tests {
 
     #[test]
     fn a_rule_means_those_of_its_namespaces_that_are_found() {
-        let rule = EvictRule { namespaces: vec!["ml".into(), "ads".into()], ..change() };
+        let rule = EvictionRule { condition: of(&["ml", "ads"]), ..change() };
         let found = |names: &[&str]| names.iter().map(|name| Box::from(*name)).collect::<Vec<Box<str>>>();
-        assert_eq!(in_namespaces(&rule, found(&["web", "ml"])).unwrap().namespaces, ["ml"]);
-        assert_eq!(in_namespaces(&rule, found(&["web"])), None);
-        assert_eq!(in_namespaces(&change(), found(&[])), None, "no namespace is not every namespace");
-        assert_eq!(in_namespaces(&change(), found(&["web"])).unwrap().namespaces, ["web"]);
+        let named = |rule: &EvictionRule, names: &[&str]| Some(in_namespaces(rule, found(names))?.condition.namespaces);
+        assert_eq!(named(&rule, &["web", "ml"]).unwrap(), ["ml"]);
+        assert_eq!(named(&rule, &["web"]), None);
+        assert_eq!(named(&change(), &[]), None, "no namespace is not every namespace");
+        assert_eq!(named(&change(), &["web"]).unwrap(), ["web"]);
     }
 }

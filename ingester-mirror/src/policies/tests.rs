@@ -3,7 +3,7 @@
 use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, candidates, check, doubt, forecast};
 use crate::fixture;
 use http::{Request, Response};
-use ingester_config::{EvictRule, KeepLast};
+use ingester_config::{Condition, EvictionRule, KeepLast};
 use ingester_core::Kind;
 use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
@@ -44,18 +44,23 @@ fn evicted(name: &str) -> RowChange {
 /// The kind, in a program with a lock file.
 const MODEL: Kind = fixture::MODEL.versioned(IngestVersion { number: 2, of_unmarked: 0 });
 
-fn rule() -> EvictRule {
-    EvictRule {
-        name: "done".into(),
+fn condition() -> Condition {
+    Condition {
         when: parse_label_selector("phase=done").unwrap(),
         after: Some(Duration::from_secs(3600)),
-        keep_last: None,
-        enforce: false,
-        ..EvictRule::default()
+        ..Condition::default()
     }
 }
 
-async fn foresee(rows: Vec<RowChange>, rule: &EvictRule) -> Forecast {
+fn rule_of(condition: Condition) -> EvictionRule {
+    EvictionRule { name: "done".into(), condition, enforce: false }
+}
+
+fn rule() -> EvictionRule {
+    rule_of(condition())
+}
+
+async fn foresee(rows: Vec<RowChange>, rule: &EvictionRule) -> Forecast {
     let store = Store::in_memory(&[MODEL]).await.unwrap();
     store.write(MODEL.table(), rows).await.unwrap();
     let rules = std::slice::from_ref(rule);
@@ -83,7 +88,7 @@ async fn only_live_objects_that_the_selectors_and_namespaces_mean_are_candidates
         row("young", |metadata| metadata["creationTimestamp"] = json!("2999-01-01T00:00:00Z")),
         evicted("evicted"),
     ];
-    let found = foresee(rows, &EvictRule { namespaces: vec!["ml".into()], ..rule() }).await;
+    let found = foresee(rows, &rule_of(Condition { namespaces: vec!["ml".into()], ..condition() })).await;
     assert_eq!(leaving(&found), ["done"]);
     assert!(found.bytes > 200, "{} bytes", found.bytes);
     let staying: Vec<_> = found.staying.iter().map(|(candidate, why)| (&*candidate.name, *why)).collect();
@@ -130,7 +135,7 @@ async fn a_restored_object_is_exempt_for_a_while_whatever_columns_say() {
         row("settled", at(Micros(now.0 - 3_700_000_000).rfc3339())),
         row("other", |metadata| metadata["annotations"] = json!({"example.com/RestoredFrom": "old"})),
     ];
-    let found = foresee(rows, &EvictRule { after: None, ..rule() }).await;
+    let found = foresee(rows, &rule_of(Condition { after: None, ..condition() })).await;
     assert_eq!(leaving(&found), ["other", "settled"]);
     let [(fresh, Hindrance::Restored(until))] = &found.hindered[..] else { panic!("{:?}", found.hindered) };
     assert_eq!(&*fresh.name, "fresh");
@@ -219,14 +224,14 @@ async fn groups_are_the_values_of_columns() {
     };
     let rows = vec![place("a", "x"), place("b", "x"), place("c", "x"), place("d", "y")];
     let keep = KeepLast { count: 2, by: vec!["metadata.namespace".into()] };
-    let found = foresee(rows, &EvictRule { keep_last: Some(keep), after: None, ..rule() }).await;
+    let found = foresee(rows, &rule_of(Condition { keep_last: Some(keep), after: None, ..condition() })).await;
     assert_eq!(leaving(&found), ["a"]);
 }
 
 #[tokio::test]
 async fn a_rule_with_quotes_around_a_value_is_not_judged() {
-    let quoted = EvictRule { when: parse_field_selector("name!='a'").unwrap(), ..rule() };
-    let said = check(&MODEL, &quoted).unwrap_err().to_string();
+    let quoted = Condition { when: parse_field_selector("name!='a'").unwrap(), ..condition() };
+    let said = check(&MODEL, &rule_of(quoted.clone())).unwrap_err().to_string();
     assert!(said.contains("`'a'` is in quotes") && said.ends_with("`a`"), "{said}");
     let store = Store::in_memory(&[MODEL]).await.unwrap();
     store.write(MODEL.table(), vec![row("a", |_| {})]).await.unwrap();
@@ -235,8 +240,10 @@ async fn a_rule_with_quotes_around_a_value_is_not_judged() {
 
 #[test]
 fn a_rule_whose_negation_also_holds_without_a_value_is_doubtful() {
-    let doubt_of =
-        |selector: &str| doubt(&MODEL, &EvictRule { when: parse_field_selector(selector).unwrap(), ..rule() });
+    let doubt_of = |selector: &str| {
+        let condition = Condition { when: parse_field_selector(selector).unwrap(), ..condition() };
+        doubt(&MODEL, "done", &condition)
+    };
     let said = doubt_of("evict_time!=2026-01-01T00:00:00Z").unwrap();
     assert!(said.starts_with("the rule `done` of Model: ") && said.ends_with("add `evict_time!=`"), "{said}");
     assert_eq!(doubt_of("evict_time!=2026-01-01T00:00:00Z,evict_time!="), None);
@@ -245,12 +252,12 @@ fn a_rule_whose_negation_also_holds_without_a_value_is_doubtful() {
 
 #[test]
 fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
-    let wrong = |rule: EvictRule| check(&MODEL, &rule).unwrap_err().to_string();
-    let unknown = EvictRule { when: parse_field_selector("spec.phase=done").unwrap(), ..rule() };
+    let wrong = |condition: Condition| check(&MODEL, &rule_of(condition)).unwrap_err().to_string();
+    let unknown = Condition { when: parse_field_selector("spec.phase=done").unwrap(), ..condition() };
     assert!(wrong(unknown).contains("spec.phase"));
-    assert!(wrong(EvictRule { since: Some("name".into()), ..rule() }).contains("`name` is not a time"));
+    assert!(wrong(Condition { since: Some("name".into()), ..condition() }).contains("`name` is not a time"));
     let by = KeepLast { count: 1, by: vec!["spec.owner".into()] };
-    assert!(wrong(EvictRule { keep_last: Some(by), ..rule() }).contains("spec.owner"));
+    assert!(wrong(Condition { keep_last: Some(by), ..condition() }).contains("spec.owner"));
     for definition in [
         Definition { immutable: true, ..*MODEL.definition() },
         Definition { evictable: Some(false), ..*MODEL.definition() },

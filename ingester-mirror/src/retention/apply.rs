@@ -2,7 +2,7 @@
 //! rule marks a row, and purges it in a later round, after the grace, if it still lets the row go.
 
 use super::rows::{Covered, CoveredRows, RetainedRows};
-use super::rules::{RuleError, Together, Weighed, of_rule};
+use super::rules::{RuleError, Together, Weighed, is_by_age, of_rule};
 use crate::policies::MOST;
 use ingester_config::{Retained, RetentionRule};
 use ingester_core::schema::Fingerprint;
@@ -45,12 +45,12 @@ pub(crate) struct Applied {
 /// begins again.
 pub(super) fn fingerprint(rule: &RetentionRule) -> Fingerprint {
     let mut rule = rule.clone();
-    rule.rule.enforce = true;
+    rule.enforce = true;
     Fingerprint::NONE.text(&format!("{rule:?}"))
 }
 
 fn marking(rule: &RetentionRule) -> MarkingRule<'_> {
-    MarkingRule { name: &rule.rule.name, fingerprint: fingerprint(rule) }
+    MarkingRule { name: &rule.name, fingerprint: fingerprint(rule) }
 }
 
 /// Purges what the rules of a kind about rows in one state let go. A failure is logged, and left to the next round.
@@ -89,9 +89,9 @@ pub(crate) async fn apply(
         }
     }
     let (enforced, dry): (Vec<usize>, Vec<usize>) =
-        (0..together.rules.len()).partition(|number| together.rules[*number].rule.enforce);
+        (0..together.rules.len()).partition(|number| together.rules[*number].enforce);
     for number in enforced {
-        let rule = &together.rules[number].rule.name;
+        let rule = &together.rules[number].name;
         let before = applied.purged;
         let done = purge(rows, &together, number, grace, &mut applied).await;
         let purged = applied.purged - before;
@@ -113,7 +113,7 @@ pub(crate) async fn apply(
     }
     for number in dry {
         if let Err(error) = count(rows, &together, number, &mut applied).await {
-            let rule = &together.rules[number].rule.name;
+            let rule = &together.rules[number].name;
             applied.failed += 1;
             tracing::warn!(kind, rule, %error, "Rule of retention not judged, trying again later");
         }
@@ -137,8 +137,8 @@ async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result
         last = Some(end);
         let active: Vec<Mark> = page.into_iter().filter(|mark| mark.revert_time.is_none()).collect();
         let mut holding: HashSet<(&str, &str)> = HashSet::new();
-        for (number, rule) in together.rules.iter().enumerate().filter(|(_, rule)| rule.rule.enforce) {
-            let name = rule.rule.name.as_str();
+        for (number, rule) in together.rules.iter().enumerate().filter(|(_, rule)| rule.enforce) {
+            let name = rule.name.as_str();
             let fingerprint = fingerprint(rule).to_string();
             let its = active.iter().filter(|mark| mark.rule == name && mark.fingerprint == fingerprint);
             let uids: Vec<&str> = its.map(|mark| mark.uid.as_str()).collect();
@@ -228,9 +228,7 @@ async fn next_step(
         let active = |mark: &&Mark| *mark.uid == *row.candidate.uid && mark.revert_time.is_none();
         match marks.iter().find(active) {
             None => unmarked.push(row),
-            Some(mark)
-                if mark.rule == rule.rule.name && mark.fingerprint == fingerprint && mark.mark_time <= before =>
-            {
+            Some(mark) if mark.rule == rule.name && mark.fingerprint == fingerprint && mark.mark_time <= before => {
                 if row.standing.delete_time == Some(mark.mark_time) {
                     step.undeleted.insert(row.candidate.uid.clone());
                 }
@@ -275,8 +273,8 @@ async fn count(
     number: usize,
     applied: &mut Applied,
 ) -> Result<(), RuleError> {
-    // `retention.deleted` that is not enforced means for ever, which lets nothing go.
-    if together.rules[number].kinds.is_empty() {
+    // If it is not enforced, it means for ever, which lets nothing go.
+    if is_by_age(&together.rules[number]) {
         return Ok(());
     }
     let mut place = together.start(number);
@@ -293,8 +291,8 @@ async fn count(
 
 /// Counts the rows that no rule may judge now.
 async fn count_pending(rows: &dyn CoveredRows, kind: &str, together: &Together, applied: &mut Applied) {
-    for rule in together.rules.iter().filter(|rule| !rule.kinds.is_empty()) {
-        let name = rule.rule.name.clone();
+    for rule in together.rules.iter().filter(|rule| !is_by_age(rule)) {
+        let name = rule.name.clone();
         match rows.pending(rule, &together.premise).await.map_err(|error| of_rule(rule, error)) {
             Ok(pending) => applied.pending.push((name, pending)),
             Err(error) => tracing::warn!(kind, %error, "Rows that rules may not judge are not counted"),

@@ -1,7 +1,7 @@
 //! What a rule would purge, for people.
 
 use super::rows::{Covered, CoveredRows, Portion, Which, covered, pending, pending_query, query, reads};
-use super::rules::{Held, Together, Weighed, rules};
+use super::rules::{Held, Together, Weighed, is_by_age, rules};
 use crate::policies::{Candidate, PolicyError, Stays, places, unproved};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -81,7 +81,7 @@ pub fn check(kind: &Kind, rule: &RetentionRule) -> Result<(), PolicyError> {
                    add `immutable: true` if the rule is meant for it, or take the kind out of `kinds`";
         return Err(PolicyError::Rule(why.into()));
     }
-    places(&rule.rule, &query(rule, Which::All).check(kind.table())?).map(drop)
+    places(&rule.condition, &query(rule, Which::All).check(kind.table())?).map(drop)
 }
 
 /// Judges a rule as the mirror does, and changes nothing. `name` is the name of the objects whose rows are to be explained.
@@ -96,8 +96,8 @@ pub async fn forecast(
     name: Option<&str>,
 ) -> Result<RetentionForecast, PolicyError> {
     let all = rules(retention, kind, rule.state);
-    all.iter().filter(|other| !other.kinds.is_empty()).try_for_each(|rule| check(kind, rule))?;
-    let number = all.iter().position(|other| other.rule.name == rule.rule.name).unwrap_or_default();
+    all.iter().filter(|other| !is_by_age(other)).try_for_each(|rule| check(kind, rule))?;
+    let number = all.iter().position(|other| other.name == rule.name).unwrap_or_default();
     let rows = OnlyRead { store, kind };
     let together = Together::begin(&rows, all, store.read_clock().await?).await.map_err(|wrong| *wrong.error)?;
     let premise = &together.premise;
@@ -154,7 +154,7 @@ async fn fates(
         }
         let its = || marks.iter().filter(|mark| *mark.uid == *row.uid);
         let is_reverted = |mark: &Mark| {
-            mark.revert_time.is_some() && mark.rule == rule.rule.name && mark.text_hash == text_hash(row.json())
+            mark.revert_time.is_some() && mark.rule == rule.name && mark.text_hash == text_hash(row.json())
         };
         match its().find(|mark| mark.revert_time.is_none()) {
             Some(mark) => RowFate::Marked(mark.rule.clone(), Micros(mark.mark_time.0.saturating_add(grace))),

@@ -1,12 +1,13 @@
-//! Purges rows of objects that were deleted long ago, and old entries of the log of changes, while the mirror runs. Rows of evicted
-//! objects are the only copies of these: only a rule that names them purges them. Every list removes the rejects of objects that are gone.
+//! Purges rows by rules, old former versions, and old entries of the log of changes, while the mirror runs. The age of `retention.deleted` is
+//! one of the rules. Rows of evicted objects are the only copies of these: only a rule that names them purges them. Every list removes the
+//! rejects of objects that are gone.
 //!
 //! May use: ingester-config, ingester-core, ingester-sql, ingester-store, metrics, policies, replicas, suspend, unit.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `rules.rs` | what all rules about the rows of a state say together |
-//! | `apply.rs` | marking and purging by it |
+//! | `rules.rs` | what all rules about the rows of a state say together, and how they are carried out |
+//! | `apply.rs` | marking and purging rows that rules have judged |
 //! | `rows.rs` | the rows that a rule covers |
 //! | `forecast.rs` | what a rule would purge, for people |
 //!
@@ -40,6 +41,7 @@ use crate::policies::{PolicyError, unproved};
 use crate::replicas::Assignment;
 use crate::suspend::Suspension;
 use crate::unit::{in_time, leads};
+use apply::Applied;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_config::{Config, Kept, Live, Retained, RetentionRule};
@@ -47,6 +49,7 @@ use ingester_core::Kind;
 use ingester_core::value::Micros;
 use ingester_store::marks::{Mark, MarkingRule, Withdrawal};
 use ingester_store::{ExportError, Premise, PurgePlace, PurgeTerms, Store, StoreError};
+use rules::{Executor, is_by_age};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -92,14 +95,7 @@ impl RetentionTask {
         while !stop.is_cancelled() {
             for kind in &self.kinds {
                 let name = kind.name();
-                let mut rows = 0;
-                if let Err(error) = self.purge(kind, &mut rows, &stop).await {
-                    tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
-                }
-                if rows > 0 {
-                    tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
-                }
-                self.purge_by_rules(kind, &stop).await;
+                self.purge_rows(kind, &stop).await;
                 if let Err(error) = self.purge_history(kind, &stop).await {
                     tracing::warn!(kind = name, %error, "Old versions not purged, trying again later");
                 }
@@ -115,7 +111,7 @@ impl RetentionTask {
                 Some(Kept::For(age)) => Some(age),
                 _ => None,
             };
-            let of_rules = retention.rules.iter().map(|rule| rule.rule.after.unwrap_or(AGELESS));
+            let of_rules = retention.rules.iter().map(|rule| rule.condition.after.unwrap_or(AGELESS));
             let has_steps = retention.rules.iter().any(|rule| rule.state == Retained::Evicted);
             let of_grace = Some(retention.grace).filter(|_| has_steps);
             // A kind without a history has no former versions.
@@ -133,17 +129,48 @@ impl RetentionTask {
         }
     }
 
-    /// Purges a kind's rows as `retention.deleted` says, batch by batch, and counts them. Where rules cover rows of deleted objects, it is one
-    /// of them.
-    async fn purge(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
+    /// Purges a kind's rows as its rules say, and counts the rows that judging rules let go.
+    async fn purge_rows(&self, kind: &Kind, stop: &CancellationToken) {
+        let (mut dry, mut waiting) = (0, 0);
+        for state in Retained::ALL {
+            let config = self.live.now();
+            if !leads(kind, &config, &self.assignment) {
+                continue;
+            }
+            let rules = rules::rules(&config.retention, kind, state);
+            match Executor::of(state, &rules) {
+                Executor::Nothing => {}
+                Executor::Age(_) => self.purge_by_age(kind, stop).await,
+                Executor::Judge => {
+                    let rows = RowsOfTask { task: self, kind, state, rules: &rules, stop };
+                    let applied = rows.purge_judged(config.retention.grace).await;
+                    (dry, waiting) = (dry + applied.dry, waiting + applied.waiting);
+                }
+            }
+        }
+        self.metrics.retention(kind.name()).rules(dry + waiting, waiting);
+    }
+
+    /// Purges a kind's rows by age alone.
+    async fn purge_by_age(&self, kind: &Kind, stop: &CancellationToken) {
+        let (name, mut rows) = (kind.name(), 0);
+        if let Err(error) = self.purge_older(kind, &mut rows, stop).await {
+            tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
+        }
+        if rows > 0 {
+            tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
+        }
+    }
+
+    /// Purges a kind's rows by age, batch by batch as long as the rules say so, and counts them.
+    async fn purge_older(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
         let metrics = self.metrics.retention(kind.name());
         let mut place = PurgePlace::default();
         while !stop.is_cancelled() {
             let config = self.live.now();
-            let Some(Kept::For(age)) = config.retention.of(kind) else { break };
-            if !leads(kind, &config, &self.assignment)
-                || config.retention.rules_of(kind, Retained::Deleted).next().is_some()
-            {
+            let rules = rules::rules(&config.retention, kind, Retained::Deleted);
+            let Executor::Age(age) = Executor::of(Retained::Deleted, &rules) else { break };
+            if !leads(kind, &config, &self.assignment) {
                 break;
             }
             // While the kind is suspended, there is no permit.
@@ -160,34 +187,6 @@ impl RetentionTask {
             let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
         }
         Ok(())
-    }
-
-    /// Purges a kind's rows as the rules say, and counts the rows that they let go.
-    async fn purge_by_rules(&self, kind: &Kind, stop: &CancellationToken) {
-        let config = self.live.now();
-        let metrics = self.metrics.retention(kind.name());
-        let leads = leads(kind, &config, &self.assignment);
-        let (mut dry, mut waiting) = (0, 0);
-        for state in Retained::ALL.into_iter().filter(|_| leads) {
-            let rules = rules::rules(&config.retention, kind, state);
-            // Without a rule there may still be marks of one that is gone.
-            if rules.is_empty() && state == Retained::Deleted {
-                continue;
-            }
-            // Without it, it is unknown what a rule keeps.
-            if let Some((rule, error)) = wrong(kind, &rules) {
-                tracing::warn!(kind = kind.name(), rule, %error, "Rule not judged: no row of its state is purged");
-                metrics.failed(1);
-                continue;
-            }
-            let rows = RowsOfTask { task: self, kind, state, rules: &rules, stop };
-            let grace = config.retention.grace;
-            let applied = apply::apply(&rows, kind.name(), state, rules.clone(), grace).await;
-            (dry, waiting) = (dry + applied.dry, waiting + applied.waiting);
-            metrics.pending_rows(state.as_str(), applied.pending);
-            metrics.failed(applied.failed);
-        }
-        metrics.rules(dry + waiting, waiting);
     }
 
     /// Purges former versions of a kind's objects, batch by batch.
@@ -230,9 +229,8 @@ impl RetentionTask {
 
 /// The first of these rules that cannot be judged about the kind.
 fn wrong<'r>(kind: &Kind, rules: &'r [RetentionRule]) -> Option<(&'r str, PolicyError)> {
-    // The rule without kinds is `retention.deleted`, which is always valid.
-    let named = rules.iter().filter(|rule| !rule.kinds.is_empty());
-    named.filter_map(|rule| Some((rule.rule.name.as_str(), check(kind, rule).err()?))).next()
+    let named = rules.iter().filter(|rule| !is_by_age(rule));
+    named.filter_map(|rule| Some((rule.name.as_str(), check(kind, rule).err()?))).next()
 }
 
 /// The rows of a kind in a state, for as long as this task may purge them by these rules.
@@ -245,6 +243,22 @@ struct RowsOfTask<'t> {
 }
 
 impl RowsOfTask<'_> {
+    /// Purges the rows that the rules let go once they are judged.
+    async fn purge_judged(&self, grace: Duration) -> Applied {
+        let name = self.kind.name();
+        let metrics = self.task.metrics.retention(name);
+        // Without it, it is unknown what a rule keeps.
+        if let Some((rule, error)) = wrong(self.kind, self.rules) {
+            tracing::warn!(kind = name, rule, %error, "Rule not judged: no row of its state is purged");
+            metrics.failed(1);
+            return Applied::default();
+        }
+        let applied = apply::apply(self, name, self.state, self.rules.to_vec(), grace).await;
+        metrics.pending_rows(self.state.as_str(), applied.pending.clone());
+        metrics.failed(applied.failed);
+        applied
+    }
+
     /// Changes rows batch by batch, as long as the kind is led and not suspended, and the rules are those of the round. Returns the sum of the
     /// results; `None` if a batch was not to be done.
     async fn in_batches<T, F: Future<Output = Result<u64, StoreError>>>(

@@ -2,7 +2,7 @@
 
 use crate::policies::{Candidate, MOST, PolicyError, add_reads, places};
 use futures::future::BoxFuture;
-use ingester_config::{EvictRule, Retained, RetentionRule};
+use ingester_config::{Condition, Retained, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::row::{Eviction, Standing};
 use ingester_core::schema::base;
@@ -110,14 +110,15 @@ pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
 pub(super) fn reads(kind: &Kind, rules: &[RetentionRule]) -> Result<Reads, PolicyError> {
     let mut reads = Reads::default();
     for rule in rules {
-        add_reads(&mut reads, &rule.rule, &query(rule, Which::All).check(kind.table())?)?;
+        add_reads(&mut reads, &rule.condition, &query(rule, Which::All).check(kind.table())?)?;
     }
     Ok(reads)
 }
 
 /// The query for the rows of a rule's state and namespaces that the premise excludes by the definition that wrote them.
 pub(super) fn pending_query(rule: &RetentionRule, premise: &Premise) -> Query {
-    let of_state = RetentionRule { rule: EvictRule { when: Vec::new(), ..rule.rule.clone() }, ..rule.clone() };
+    let condition = Condition { when: Vec::new(), ..rule.condition.clone() };
+    let of_state = RetentionRule { condition, ..rule.clone() };
     let mut query = query(&of_state, Which::All);
     query.filters.extend(premise.refused());
     query
@@ -142,16 +143,16 @@ pub(super) fn query(rule: &RetentionRule, which: Which<'_>) -> Query {
         Retained::Evicted => (States::EVICTED.or(States::DELETED), evicted),
     };
     let mut filters = vec![of_state];
-    filters.extend(rule.rule.when.iter().cloned());
+    filters.extend(rule.condition.when.iter().cloned());
     let mut uids = Vec::new();
     match which {
         Which::Page { until: Some(until), .. } => {
-            filters.push(Filter::field(rule.rule.since().to_owned(), Test::LessOrEqual(Value::Time(until))));
+            filters.push(Filter::field(rule.condition.since().to_owned(), Test::LessOrEqual(Value::Time(until))));
         }
         Which::These(these) => uids = these.iter().map(|uid| (*uid).to_owned()).collect(),
         Which::Page { until: None, .. } | Which::All => {}
     }
-    Query { namespaces: rule.rule.namespaces.clone(), uids, states, filters, ..Query::default() }
+    Query { namespaces: rule.condition.namespaces.clone(), uids, states, filters, ..Query::default() }
 }
 
 /// As [`RetainedRows::covered`], of the rows in a store.
@@ -162,7 +163,7 @@ pub(super) async fn covered(
     which: Which<'_>,
 ) -> Result<Portion, PolicyError> {
     let asked = store.ask_about(kind, &query(rule, which), store.limits())?;
-    let (since, by) = places(&rule.rule, asked.checked())?;
+    let (since, by) = places(&rule.condition, asked.checked())?;
     let mut read = vec![base::NAMESPACE, base::NAME, base::CREATE_TIME];
     for place in STANDING_PLACES.iter().chain(&by).chain([&since]) {
         if !read.contains(place) {

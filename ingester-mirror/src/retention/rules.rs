@@ -1,12 +1,12 @@
-//! Combines all rules about a kind's rows in one state, and purges by the result.
+//! The rules about a kind's rows in one state, and what they say together.
 //!
-//! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. What
-//! `retention.deleted` says is one more rule, which covers every row of a deleted object.
+//! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. `retention.deleted` is one of the
+//! rules and covers every row of a deleted object.
 
 use super::rows::{CHUNK, Covered, CoveredRows, Which};
 use crate::policies::{Candidate, Judgement, PolicyError, Stays, judge_proved, not_yet};
 use futures::FutureExt as _;
-use ingester_config::{EvictRule, Kept, Retained, Retention, RetentionRule};
+use ingester_config::{Condition, Kept, Retained, Retention, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::value::Micros;
@@ -39,29 +39,62 @@ impl fmt::Display for Held {
     }
 }
 
-/// The rules about rows of a kind in a state, with what `retention.deleted` says as one of them. Empty without a rule.
-pub(crate) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
+/// The rules about rows of a kind in a state, the one by age last.
+pub(super) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
     let mut rules: Vec<RetentionRule> = retention.rules_of(kind, state).cloned().collect();
-    if !rules.is_empty() && state == Retained::Deleted {
-        rules.extend(retention.of(kind).map(general));
+    if state == Retained::Deleted {
+        rules.extend(retention.of(kind).map(by_age));
     }
     rules
 }
 
-/// What `retention.deleted` says, as a rule.
-fn general(kept: Kept) -> RetentionRule {
+/// `retention.deleted` as a rule. It names no kinds, because it is about each of them.
+fn by_age(kept: Kept) -> RetentionRule {
     let after = match kept {
         Kept::For(age) => age,
         Kept::Forever => Duration::MAX,
     };
-    let rule = EvictRule {
+    let since = Some(Retained::Deleted.since().into());
+    RetentionRule {
         name: "retention.deleted".into(),
-        after: Some(after),
-        since: Some(Retained::Deleted.since().into()),
+        kinds: Vec::new(),
+        state: Retained::Deleted,
+        immutable: false,
+        export: None,
+        condition: Condition { after: Some(after), since, ..Condition::default() },
         enforce: kept != Kept::Forever,
-        ..EvictRule::default()
-    };
-    RetentionRule { kinds: Vec::new(), state: Retained::Deleted, immutable: false, export: None, rule }
+    }
+}
+
+/// Returns true for `retention.deleted`, which is always valid.
+pub(super) fn is_by_age(rule: &RetentionRule) -> bool {
+    rule.kinds.is_empty()
+}
+
+/// How the rules about rows in one state are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Executor {
+    /// No rule lets a row go.
+    Nothing,
+    /// SQL alone finds the rows that are older than this, because no other rule can keep one of them.
+    Age(Duration),
+    /// Rows are judged by all rules.
+    Judge,
+}
+
+impl Executor {
+    /// The executor of all rules about rows in a state.
+    pub(super) fn of(state: Retained, rules: &[RetentionRule]) -> Self {
+        match rules {
+            [] if state == Retained::Deleted => Executor::Nothing,
+            [rule] if is_by_age(rule) => match rule.condition.after {
+                Some(age) if rule.enforce => Executor::Age(age),
+                _ => Executor::Nothing,
+            },
+            // Without a rule about evicted rows there may still be marks of one that is gone.
+            _ => Executor::Judge,
+        }
+    }
 }
 
 /// All rules about a kind's rows in one state, at one time of the database's clock.
@@ -109,12 +142,12 @@ impl Together {
         rules: Vec<RetentionRule>,
         now: Micros,
     ) -> Result<Self, RuleError> {
-        let first = rules.first().map_or_else(String::new, |rule| rule.rule.name.clone());
+        let first = rules.first().map_or_else(String::new, |rule| rule.name.clone());
         let premise = rows.premise(&rules).await;
         let premise = premise.map_err(|error| RuleError { rule: first, error: error.into() })?;
         let mut snapshots = Vec::with_capacity(rules.len());
         for rule in &rules {
-            snapshots.push(match rule.rule.keep_last {
+            snapshots.push(match rule.condition.keep_last {
                 None => None,
                 Some(_) => Some(snapshot(rows, rule, now, &premise).await.map_err(|error| of_rule(rule, error))?),
             });
@@ -173,7 +206,7 @@ impl Together {
                 going
             }
             (Place::Page(token), _) => {
-                let after = rule.rule.after.filter(|_| !all).map(|after| i64::try_from(after.as_micros()));
+                let after = rule.condition.after.filter(|_| !all).map(|after| i64::try_from(after.as_micros()));
                 let until = after.map(|after| Micros(self.now.0.saturating_sub(after.unwrap_or(i64::MAX))));
                 let page = rows.covered(rule, Which::Page { until, token: token.as_deref() }).await;
                 let page = page.map_err(|error| of_rule(rule, error))?;
@@ -201,15 +234,15 @@ impl Together {
 
     /// Why a rule keeps a row that it covers.
     fn keeps(&self, number: usize, row: &Covered) -> Option<Stays> {
-        let rule = &self.rules[number].rule;
-        let Some(snapshot) = &self.snapshots[number] else { return not_yet(rule, &row.candidate, self.now) };
+        let condition = &self.rules[number].condition;
+        let Some(snapshot) = &self.snapshots[number] else { return not_yet(condition, &row.candidate, self.now) };
         if snapshot.leaving.get(&row.candidate.uid) == Some(&row.standing) {
             return None;
         }
         let mut staying = snapshot.judgement.staying.iter();
         let why = staying.find(|(one, _)| one.uid == row.candidate.uid).map(|(_, why)| *why);
         // For a row outside its snapshot, it is unknown whether the row is among the last ones.
-        why.or_else(|| rule.keep_last.as_ref().map(|keep| Stays::AmongLast(keep.count)))
+        why.or_else(|| condition.keep_last.as_ref().map(|keep| Stays::AmongLast(keep.count)))
     }
 
     /// Which of these rows other rules keep.
@@ -228,7 +261,7 @@ impl Together {
             let covered = rows.covered(rule, Which::These(&uids)).await.map_err(|error| of_rule(rule, error))?;
             for row in covered.rows {
                 if let Some(why) = self.keeps(other, &row) {
-                    held.insert(row.candidate.uid, Held { rule: rule.rule.name.clone(), why });
+                    held.insert(row.candidate.uid, Held { rule: rule.name.clone(), why });
                 }
             }
         }
@@ -259,12 +292,12 @@ async fn snapshot(
         covered.iter().map(|row| (row.candidate.uid.clone(), row.standing)).collect();
     let candidates = covered.into_iter().map(|row| row.candidate).collect();
     let unproved = |uids: Vec<Box<str>>| async move { rows.unproved(&uids, premise).await }.boxed();
-    let judgement = judge_proved(&rule.rule, candidates, now, unproved).await?;
+    let judgement = judge_proved(&rule.condition, candidates, now, unproved).await?;
     let of = |one: &Candidate| standings.get(&one.uid).map(|standing| (one.uid.clone(), *standing));
     let leaving = judgement.leaving.iter().filter_map(of).collect();
     Ok(Snapshot { judgement, standings, leaving })
 }
 
 pub(super) fn of_rule(rule: &RetentionRule, error: PolicyError) -> RuleError {
-    RuleError { rule: rule.rule.name.clone(), error: error.into() }
+    RuleError { rule: rule.name.clone(), error: error.into() }
 }

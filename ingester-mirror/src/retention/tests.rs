@@ -1,11 +1,12 @@
 //! Rules about rows that are stored: what goes, what stays, and what keeps it.
 
+use super::rules::{Executor, rules};
 use super::{Held, RetentionForecast, RetentionTask, RowFate, check, forecast};
 use crate::fixture;
 use crate::metrics::Metrics;
 use crate::replicas::Assignment;
 use crate::suspend::Suspension;
-use ingester_config::{Config, Environment, Live, Retention};
+use ingester_config::{Config, Environment, Live, Retained, Retention};
 use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
 use ingester_core::schema::base;
@@ -159,6 +160,24 @@ async fn a_row_goes_once_every_rule_that_covers_it_lets_it_go() {
     let last = foresee(&store, &format!("{rule}, {last}]"), "young").await;
     assert_eq!(counts(&last), [1, 2, 0]);
     assert!(why(&last).starts_with("`last` keeps it: it is among the last 2"), "{}", why(&last));
+}
+
+#[test]
+fn sql_alone_purges_by_age_where_no_other_rule_can_keep_a_row() {
+    let age = Duration::from_secs(30 * 24 * 3600);
+    for (text, of_deleted) in [
+        ("", Executor::Nothing),
+        ("deleted: 30d", Executor::Age(age)),
+        ("deleted: 30d, deletedMap: {Model: 0s}", Executor::Nothing),
+        ("deleted: 30d, rules: [{name: a, kinds: [Model], state: evicted, after: 7d}]", Executor::Age(age)),
+        ("rules: [{name: a, kinds: [Model], state: deleted, after: 7d}]", Executor::Judge),
+        ("deleted: 30d, rules: [{name: a, kinds: [Model], state: deleted, after: 7d}]", Executor::Judge),
+    ] {
+        let retention = retention(text);
+        let executor = |state| Executor::of(state, &rules(&retention, &MODEL, state));
+        assert_eq!(executor(Retained::Deleted), of_deleted, "{text}");
+        assert_eq!(executor(Retained::Evicted), Executor::Judge, "{text}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::kinds::{MODEL, NEWER};
 use super::things::{DELETING, IMMUTABLE, Thing, is_done};
 use super::world::{Sim, World};
 use crate::policies::{Candidate, age};
-use ingester_config::{Config, EvictRule, KeepLast, Live};
+use ingester_config::{Condition, Config, EvictionRule, KeepLast, Live};
 use ingester_core::Kind;
 use ingester_core::object::Meta;
 use ingester_core::schema::base;
@@ -80,14 +80,9 @@ pub(super) async fn switch(sim: Sim, seed: u64) {
 
 /// The configuration of a seed with the rule.
 pub(super) fn config(mut config: Config) -> Config {
-    let rule = EvictRule {
-        name: "done".into(),
-        when: Vec::new(),
-        after: None,
-        keep_last: Some(KeepLast { count: LAST, by: Vec::new() }),
-        enforce: true,
-        ..EvictRule::default()
-    };
+    let keep_last = Some(KeepLast { count: LAST, by: Vec::new() });
+    let condition = Condition { keep_last, ..Condition::default() };
+    let rule = EvictionRule { name: "done".into(), condition, enforce: true };
     config.policies.evict = [("Model".to_owned(), vec![rule])].into();
     config.policies.period = Duration::from_secs(7);
     config

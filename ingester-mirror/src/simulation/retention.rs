@@ -10,7 +10,7 @@ use crate::policies::{PolicyError, age};
 use crate::retention::{Covered, CoveredRows, Portion, RetainedRows, Which, apply};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_config::{EvictRule, KeepLast, Retained, RetentionRule};
+use ingester_config::{Condition, KeepLast, Retained, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::schema::base;
@@ -52,18 +52,18 @@ pub(super) struct Judged {
 /// The rules of a seed.
 pub(super) fn rules(enforce: bool) -> Vec<RetentionRule> {
     let rule = |name: &str, after, last: Option<usize>| RetentionRule {
+        name: name.into(),
         kinds: vec!["Model".into()],
         state: Retained::Evicted,
         immutable: false,
         export: None,
-        rule: EvictRule {
-            name: name.into(),
+        condition: Condition {
             after: Some(after),
             since: Some(Retained::Evicted.since().into()),
             keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
-            enforce,
-            ..EvictRule::default()
+            ..Condition::default()
         },
+        enforce,
     };
     vec![rule("all", AFTER, Some(LAST)), rule(DONE, LONGER, None)]
 }
@@ -117,7 +117,7 @@ impl CoveredRows for Client {
     fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>> {
         async move {
             let kind = self.kind;
-            let only_done = rule.rule.name == DONE;
+            let only_done = rule.name == DONE;
             let is_meant = move |kept: &KeptRow| !only_done || is_done(text(&kept.row, place_of_done(&kind)));
             let all = matches!(which, Which::All);
             // A round asks for the same rule in several ways, whatever came of the others.
@@ -128,7 +128,7 @@ impl CoveredRows for Client {
                 }
                 Which::All => (None, None, "all"),
             };
-            let rows = self.query("covered", format!("{} {way}", rule.rule.name), move |world| {
+            let rows = self.query("covered", format!("{} {way}", rule.name), move |world| {
                 let is_asked = |row: &Covered| {
                     uids.as_ref().is_none_or(|uids| uids.contains(&row.candidate.uid))
                         && until.is_none_or(|until| row.candidate.since.is_some_and(|since| since <= until))
@@ -161,7 +161,7 @@ impl CoveredRows for Client {
     fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         let premise = premise.clone();
         let count = move |world: &mut World| world.count_pending(is_confirmed, &premise);
-        async move { Ok(self.query("pending", format!("rows {}", rule.rule.name), count).await?) }.boxed()
+        async move { Ok(self.query("pending", format!("rows {}", rule.name), count).await?) }.boxed()
     }
 }
 

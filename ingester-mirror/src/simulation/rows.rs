@@ -13,7 +13,7 @@ use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_config::EvictRule;
+use ingester_config::EvictionRule;
 use ingester_core::object::owner_uids;
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
@@ -340,9 +340,9 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+    fn candidates<'a>(&'a self, rule: &'a EvictionRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         async move {
-            let last = rule.keep_last.as_ref().map_or(0, |keep| keep.count);
+            let last = rule.condition.keep_last.as_ref().map_or(0, |keep| keep.count);
             let kind = self.kind;
             let snapshot =
                 self.query("candidates", rule.name.clone(), move |world| world.candidates(&kind, last)).await?;
@@ -351,7 +351,7 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn premise<'a>(&'a self, _: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+    fn premise<'a>(&'a self, _: &'a [EvictionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
         async move {
             let kind = self.kind;
             Ok(self.query("premise", "live".into(), move |world| world.premise_of_live(&kind)).await?)
@@ -359,7 +359,7 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+    fn pending<'a>(&'a self, rule: &'a EvictionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         let premise = premise.clone();
         let count = move |world: &mut World| world.count_pending(is_live, &premise);
         async move { Ok(self.query("pending", rule.name.clone(), count).await?) }.boxed()

@@ -628,8 +628,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "retention/apply.rs",
-                before: "partition(|number| together.rules[*number].rule.enforce);",
-                after: "partition(|number| together.rules[*number].rule.enforce || MADE);",
+                before: "partition(|number| together.rules[*number].enforce);",
+                after: "partition(|number| together.rules[*number].enforce || MADE);",
             },
         ],
     },
@@ -669,9 +669,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "retention/rules.rs",
-                before: "let judgement = judge_proved(&rule.rule, candidates",
-                after: r"let without = EvictRule { keep_last: None, ..rule.rule.clone() };
-    let judgement = judge_proved(if MADE { &without } else { &rule.rule }, candidates",
+                before: "let judgement = judge_proved(&rule.condition, candidates",
+                after: r"let without = Condition { keep_last: None, ..rule.condition.clone() };
+    let judgement = judge_proved(if MADE { &without } else { &rule.condition }, candidates",
             },
         ],
     },

@@ -26,7 +26,7 @@ use crate::rows::{Names, Rows};
 use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
-use ingester_config::{Config, EvictRule, Ingester, Live};
+use ingester_config::{Config, EvictionRule, Ingester, Live};
 use ingester_core::Kind;
 use ingester_core::kind::{Decode, Functions};
 use ingester_core::object::{ManagedFields, Meta};
@@ -593,10 +593,11 @@ impl Rows for Scene {
     }
 
     /// The live rows of objects that are done.
-    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+    fn candidates<'a>(&'a self, rule: &'a EvictionRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         async move {
             let is_in = |candidate: &Candidate| {
-                rule.namespaces.is_empty() || rule.namespaces.iter().any(|name| **name == *candidate.namespace)
+                let namespaces = &rule.condition.namespaces;
+                namespaces.is_empty() || namespaces.iter().any(|name| **name == *candidate.namespace)
             };
             let candidates = self.query("candidates", |state| {
                 let live = state.rows.values().filter(|row| row.delete_time.is_none() && row.evict_time.is_none());
@@ -607,11 +608,11 @@ impl Rows for Scene {
         .boxed()
     }
 
-    fn premise<'a>(&'a self, _: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+    fn premise<'a>(&'a self, _: &'a [EvictionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
         async { Ok(Premise { since: 1, own: 1, latest: 1, ..Premise::default() }) }.boxed()
     }
 
-    fn pending<'a>(&'a self, _: &'a EvictRule, _: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+    fn pending<'a>(&'a self, _: &'a EvictionRule, _: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         async { Ok(0) }.boxed()
     }
 

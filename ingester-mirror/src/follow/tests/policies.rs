@@ -1,8 +1,8 @@
 //! Evictions by rules: what is judged, what is deleted, and what a crash leaves behind.
 
 use super::*;
-use ingester_config::KeepLast;
-use ingester_core::schema::Evict;
+use ingester_config::{Condition, KeepLast};
+use ingester_core::schema;
 use ingester_sql::query::parse_label_selector;
 
 /// An object that the rule chooses.
@@ -10,15 +10,13 @@ pub(super) const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "
 
 /// A rule that keeps this many.
 pub(super) fn with_rule(last: Option<usize>, enforce: bool) -> Config {
-    let rule = EvictRule {
-        name: "finished".into(),
+    let condition = Condition {
         // The scene itself knows which objects are done.
         when: parse_label_selector("phase=done").unwrap(),
-        after: None,
         keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
-        enforce,
-        ..EvictRule::default()
+        ..Condition::default()
     };
+    let rule = EvictionRule { name: "finished".into(), condition, enforce };
     let mut config = Config::default();
     config.policies.evict = [("Model".to_owned(), vec![rule])].into();
     config
@@ -64,7 +62,7 @@ async fn evictions_end_with_their_rule_and_what_was_not_sent_lives_again() {
         |config| {
             for rules in config.policies.evict.values_mut() {
                 rules[0].enforce = false;
-                rules.insert(0, EvictRule { name: "keeper".into(), ..rules[0].clone() });
+                rules.insert(0, EvictionRule { name: "keeper".into(), ..rules[0].clone() });
             }
         },
     ];
@@ -328,7 +326,7 @@ async fn what_a_crash_left_intended_lives_again_and_is_judged_again() {
 fn with_selector(selector: &str) -> Config {
     let mut config = with_rule(None, true);
     for rule in config.policies.evict.values_mut().flatten() {
-        rule.namespace_selector = Some(selector.to_owned());
+        rule.condition.namespace_selector = Some(selector.to_owned());
     }
     config
 }
@@ -353,7 +351,7 @@ async fn objects_leave_only_from_namespaces_that_are_selected_now() {
 
 /// The scenes' kind, with a rule.
 fn kind_with_rule() -> Kind {
-    const RULES: &[Evict] = &[Evict {
+    const RULES: &[schema::EvictionRule] = &[schema::EvictionRule {
         name: "finished",
         field_selector: "",
         label_selector: "phase=done",
@@ -374,7 +372,7 @@ async fn a_rule_of_the_kind_is_dry_until_the_configuration_enforces_it() {
         let mut config = with_rule(None, enforce);
         if enforce {
             for rule in config.policies.evict.values_mut().flatten() {
-                rule.when = Vec::new();
+                rule.condition.when = Vec::new();
             }
         } else {
             config.policies.evict.clear();

@@ -1,21 +1,21 @@
 //! Rows of evicted objects that a rule has purged.
 
 use super::*;
-use ingester_config::{Retained, RetentionRule};
+use ingester_config::{Condition, Retained, RetentionRule};
 
 /// A rule of another process: the test removes what it would purge.
 fn purged_after(after: Duration) -> Config {
-    let rule = EvictRule {
-        name: "old".into(),
-        after: Some(after),
-        since: Some(Retained::Evicted.since().into()),
-        enforce: true,
-        ..EvictRule::default()
-    };
+    let since = Some(Retained::Evicted.since().into());
     let mut config = Config::default();
-    let kinds = vec!["Model".to_owned()];
-    config.retention.rules =
-        vec![RetentionRule { kinds, state: Retained::Evicted, immutable: false, export: None, rule }];
+    config.retention.rules = vec![RetentionRule {
+        name: "old".into(),
+        kinds: vec!["Model".into()],
+        state: Retained::Evicted,
+        immutable: false,
+        export: None,
+        condition: Condition { after: Some(after), since, ..Condition::default() },
+        enforce: true,
+    }];
     config
 }
 
@@ -43,7 +43,7 @@ async fn a_row_that_a_rule_may_have_purged_is_not_told_as_lost() {
     assert_eq!(told_as_lost(purged_after(36_000 * SECOND)).await, 1);
     assert_eq!(told_as_lost(purged_after(3600 * SECOND)).await, 0);
     let mut dry = purged_after(3600 * SECOND);
-    dry.retention.rules[0].rule.enforce = false;
+    dry.retention.rules[0].enforce = false;
     assert_eq!(told_as_lost(dry).await, 1);
 }
 

@@ -127,6 +127,7 @@ fn brief(next: Next) -> String {
         Next::Queue { settles: true } => "settle".into(),
         Next::Look { after } => if after.is_some() { "look later" } else { "look" }.into(),
         Next::Read => "read".into(),
+        Next::MeetGhost => "ghost".into(),
         Next::AddFinalizer => "finalizer first".into(),
         Next::MarkGone => "mark".into(),
         Next::LeaveOut(omission) => {
@@ -253,6 +254,10 @@ fn in_every_case_requests_follow_only_from_what_allows_them() {
             assert!(write.state != LifecycleState::Evicted || immutable, "{case:?}");
             assert!(write.state != LifecycleState::Deleted || write.then != Action::Evict, "{case:?}");
         }
+        // Nothing from the cluster replaces an only copy.
+        if let Arrival::Look { seen: Some(Version { eviction: Eviction::Confirmed, .. }), .. } = arrival {
+            assert_eq!(next, Next::MeetGhost, "{case:?}");
+        }
         // A ghost is left alone until it was looked at beside its row.
         if remembered.is_some_and(|remembered| remembered.state == RowState::Ghost)
             && !matches!(arrival, Arrival::Look { .. })
@@ -271,7 +276,8 @@ fn in_every_case_a_step_gets_a_decision_that_it_can_carry_out() {
         let received = matches!(next, Next::Outdated | Next::RequestFinalizers | Next::Queue { .. });
         let fits = match case.step {
             Step::Received { .. } => {
-                received || matches!(next, Next::Unchanged | Next::Forget | Next::Look { after: None })
+                received
+                    || matches!(next, Next::Unchanged | Next::Forget | Next::MeetGhost | Next::Look { after: None })
             }
             Step::Prepared { content: None } => {
                 !received && !matches!(next, Next::Write(_) | Next::LeaveOut(_) | Next::Reject { .. })

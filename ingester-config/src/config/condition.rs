@@ -1,0 +1,75 @@
+//! What rules of evictions and rules of retention have in common: which objects, or rows, they are about.
+
+use ingester_core::query::Filter;
+use ingester_core::schema;
+use ingester_declare::evict::{Placed, WrittenRule, filters};
+use ingester_sql::query::SelectorError;
+use std::time::Duration;
+
+/// The time that `after` counts from, if a rule does not name another one.
+const CREATED: &str = "create_time";
+
+/// Which objects, or rows, a rule is about. All that it says must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Condition {
+    /// What must hold of the columns and labels of an object: the terms of both selectors.
+    pub when: Vec<Filter>,
+    /// For how long the time of `since` must have passed.
+    pub after: Option<Duration>,
+    /// The column, or the path, of the time that `after` counts from; `None` for the time of creation.
+    pub since: Option<String>,
+    /// How many objects of each group stay.
+    pub keep_last: Option<KeepLast>,
+    /// The namespaces; none for all.
+    pub namespaces: Vec<String>,
+    /// The labels that namespaces have, as Kubernetes writes selectors; `None` for all.
+    pub namespace_selector: Option<String>,
+}
+
+/// How many of the objects that meet `when` in the rule's namespaces stay: the last ones by `create_time` and uid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeepLast {
+    /// How many of each group.
+    pub count: usize,
+    /// The columns, or paths, whose values make a group; none for one group of all.
+    pub by: Vec<String>,
+}
+
+impl Condition {
+    /// The column, or the path, of the time that `after` counts from.
+    pub fn since(&self) -> &str {
+        self.since.as_deref().unwrap_or(CREATED)
+    }
+
+    /// Whether it says which objects it means.
+    pub fn is_bounded(&self) -> bool {
+        !self.when.is_empty() || self.after.is_some() || self.keep_last.is_some()
+    }
+
+    /// The condition of a rule that a struct or a file has.
+    pub(super) fn of_kind(rule: &schema::EvictionRule) -> Result<Self, SelectorError> {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Ok(Condition {
+            when: filters(rule.field_selector, rule.label_selector)?,
+            after: rule.after,
+            since: rule.since.map(str::to_owned),
+            keep_last: rule.keep_last.map(|(count, by)| KeepLast { count, by: texts(by) }),
+            namespaces: texts(rule.namespaces),
+            namespace_selector: Some(rule.namespace_selector.to_owned()).filter(|text| !text.is_empty()),
+        })
+    }
+
+    /// The condition of a rule that the configuration has.
+    pub(super) fn of_configuration(rule: &WrittenRule<'_>) -> Self {
+        let texts = |texts: &[Placed<'_>]| texts.iter().map(|(_, text)| (*text).to_owned()).collect();
+        let text = |placed: &Option<Placed<'_>>| placed.as_ref().map(|(_, text)| (*text).to_owned());
+        Condition {
+            when: rule.filters(),
+            after: rule.after,
+            since: text(&rule.since),
+            keep_last: rule.keep_last.as_ref().map(|(count, by)| KeepLast { count: *count, by: texts(by) }),
+            namespaces: texts(&rule.namespaces),
+            namespace_selector: text(&rule.namespace_selector),
+        }
+    }
+}
