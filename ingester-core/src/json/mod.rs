@@ -18,8 +18,8 @@
 //! - A number beyond a 64-bit float (`1e999`, 400 digits) and half of a surrogate pair are errors wherever they are, even in skipped
 //!   text. RFC 8259 leaves both to the reader; other readers (Go and so the API server, serde_json, Python, MySQL) each refuse some of
 //!   them, so a text that has them fits no database.
-//! No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all. A value that the reader only passes over
-//! ([`Reader::pass`]) may be nested to any depth.
+//! - No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all. A value that the reader only passes over
+//!   ([`Reader::pass`]) may be nested to any depth.
 //! - A good text pays nothing for the quality of the errors: paths and lines are worked out by a second look at the
 //!   text, after something went wrong.
 //!
