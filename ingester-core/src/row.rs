@@ -194,7 +194,7 @@ pub enum RowError {
     /// Kubernetes itself would refuse the name, the namespace, a label or an annotation.
     #[error("{what}: {why}; Kubernetes would refuse it")]
     Metadata {
-        /// Which name, label or annotation, and whether its key or its value.
+        /// The name, label or annotation, and for the last two if this is about the key or the value.
         what: String,
         /// The reason.
         why: String,

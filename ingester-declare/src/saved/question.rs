@@ -354,7 +354,7 @@ impl Reader<'_> {
         })
     }
 
-    /// For an error about a sample: the type of the parameter that it stands for.
+    /// Returns the type of the parameter that a sample stands for, for an error about the sample.
     fn declared(&self, value: &Located<'_>) -> Option<String> {
         let Content::Text(text) = value.content() else { return None };
         let Written::Parameter(name) = written(text) else { return None };

@@ -31,7 +31,7 @@ pub(crate) struct Attributes {
     pub(crate) rename_all: Option<LitStr>,
     /// The names of the fields in the JSON, for a struct.
     pub(crate) field_names: FieldNames,
-    /// Of each field or variant, in their order.
+    /// The attributes of each field or variant, in their order.
     pub(crate) members: Vec<MemberAttributes>,
 }
 
