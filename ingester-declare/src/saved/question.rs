@@ -375,7 +375,7 @@ impl Reader<'_> {
 
     /// Checks a part of the query against the table.
     fn check(&mut self, node: &Located<'_>, part: &Query) {
-        // Only a program that has the kind knows if it keeps a history.
+        // Only a program that has the kind knows whether it keeps a history.
         let part = Query { scan: self.scan, at: None, ..part.clone() };
         if let Err(error) = part.check(self.table) {
             self.faults.push(node.fault(error.to_string()));

@@ -1,7 +1,7 @@
 //! The second pass: reads the attributes. `#[index(...)]`, `#[ingest(...)]`, and the parts of `#[kube(...)]` and `#[serde(...)]` that
 //! matter to the derives.
 //!
-//! Errors are reported for attributes that cannot be read. The next pass judges if an option is allowed where it stands.
+//! Errors are reported for attributes that cannot be read. The next pass judges whether an option is allowed where it stands.
 //!
 //! May use: ast, case, context, span.
 
