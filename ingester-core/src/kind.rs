@@ -562,7 +562,7 @@ impl Kind {
         format!("{}.{}", self.kind(), if self.group().is_empty() { "core" } else { self.group() })
     }
 
-    /// The same kind in a program where another kind has the same name.
+    /// Sets the name in a program where another kind has the same name.
     #[must_use]
     pub(crate) fn called(mut self, name: &'static str) -> Self {
         self.called = Some(name);

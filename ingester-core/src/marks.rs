@@ -33,7 +33,7 @@ pub enum Mark {
     Validate,
     /// An annotation that the reference system keeps itself: when it last changed the object.
     UpdateTimestamp,
-    /// The same for the spec.
+    /// An annotation that the reference system keeps itself: when it last changed the object's spec.
     SpecUpdateTimestamp,
 }
 

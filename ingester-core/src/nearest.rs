@@ -16,7 +16,7 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     }
 }
 
-/// The same text for `max_open_conns`, `max-open-conns` and `maxOpenConns`.
+/// Returns the same text for `max_open_conns`, `max-open-conns` and `maxOpenConns`.
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }

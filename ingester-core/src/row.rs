@@ -101,7 +101,7 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// Reads the eviction from the columns: `evicted` says if `evict_time` is set, `confirmed` is the value of `evict_confirmed`. A value
+    /// Reads the eviction from the columns: `evicted` says whether `evict_time` is set, `confirmed` is the value of `evict_confirmed`. A value
     /// of another type, which SQLite accepts, protects the row.
     pub fn stored(evicted: bool, confirmed: &Value) -> Self {
         match confirmed {
@@ -194,7 +194,7 @@ pub enum RowError {
     /// Kubernetes itself would refuse the name, the namespace, a label or an annotation.
     #[error("{what}: {why}; Kubernetes would refuse it")]
     Metadata {
-        /// Which name, label or annotation, and whether its key or its value.
+        /// The name, label or annotation, and for the last two whether this is about the key or the value.
         what: String,
         /// The reason.
         why: String,

@@ -1,6 +1,6 @@
-//! The texts of files that people write; this crate opens no files: streams of YAML and JSON ([`documents`]), one reader for files that
-//! people write by hand ([`text`]), the kinds that a file [declares](declare) with their [rules](evict), and saved queries with a name
-//! ([`saved`]).
+//! The texts that people write in files: streams of YAML and JSON ([`documents`]), one reader for files that people write by hand
+//! ([`text`]), the kinds that a file [declares](declare) with their [rules](evict), and saved queries with a name ([`saved`]). This crate
+//! opens no files.
 
 pub mod declare;
 pub mod documents;

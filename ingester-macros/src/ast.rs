@@ -6,7 +6,7 @@ use crate::context::Context;
 use std::fmt;
 use syn::{Attribute, Data, DeriveInput, Fields, Ident, Type, Visibility};
 
-/// Which derive it is.
+/// The derives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derive {
     Ingestable,

@@ -54,11 +54,11 @@ pub(crate) struct Record {
 pub(crate) struct ColumnDeclaration {
     /// The column's name, or the beginning of its columns' names.
     pub(crate) name: String,
-    /// Where a mistake with the name is reported.
+    /// The tokens at which a mistake with the name is reported.
     pub(crate) name_span: Span,
     /// The visibility of its handle, which is the field's.
     pub(crate) visibility: Visibility,
-    /// Where it comes from, in words.
+    /// The source of its values, in words.
     pub(crate) origin: String,
     pub(crate) ty: Option<LitStr>,
     pub(crate) key: bool,
@@ -104,7 +104,7 @@ impl With {
     }
 }
 
-/// Which kind it is, and its table.
+/// The kind and its table.
 pub(crate) struct KindDeclaration {
     /// The type of the whole object, for which the trait is implemented.
     pub(crate) root: Ident,

@@ -4,7 +4,7 @@ use ingester_core::Ingestable;
 use ingester_core::wire::Time;
 use serde::Deserialize;
 
-/// An event. It does not say if a pod belongs to a job: the view looks for the pod's row.
+/// An event. It does not say whether a pod belongs to a job: the view looks for the pod's row.
 #[derive(Ingestable, Deserialize, Debug, Default)]
 #[ingest(group = "", version = "v1", kind = "Event", plural = "events", namespaced)]
 #[ingest(table = "kubedl_event", finalizer = "never", companions = false, retention = "30d", filter = is_wanted)]

@@ -74,7 +74,7 @@ fn unicode_escape(bytes: &[u8], pos: usize) -> Option<u16> {
     })
 }
 
-/// Of eight bytes, the high bit of the first one that is a quote, a backslash or a control character. Higher bits mean nothing.
+/// Returns the high bit of the first of eight bytes that is a quote, a backslash or a control character. Higher bits mean nothing.
 #[inline]
 fn special(bytes: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;

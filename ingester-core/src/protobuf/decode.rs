@@ -388,7 +388,7 @@ impl<'d> Decoder<'d> {
     }
 }
 
-/// Those of a time or a duration.
+/// Returns seconds and nanoseconds of a time or a duration.
 fn seconds_and_nanos(fields: &[FieldValues<'_, '_>]) -> Result<(i64, i64), DecodeError> {
     let (mut seconds, mut nanos) = (0, 0);
     for FieldValues { field, values } in fields {

@@ -41,7 +41,7 @@ struct Buffers {
 }
 
 thread_local! {
-    /// Those of the thread's last object.
+    /// The buffers of the thread's last object.
     static BUFFERS: Cell<Buffers> = const { Cell::new(Buffers { out: Vec::new(), pieces: Vec::new(), sorted: Vec::new() }) };
 }
 

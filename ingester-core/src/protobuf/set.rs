@@ -30,7 +30,7 @@ impl DescriptorSet {
         DescriptorSet { bytes, read: OnceLock::new() }
     }
 
-    /// For the derive only, which does not know if the crate has a set.
+    /// For the derive only, which does not know whether the crate has a set.
     #[doc(hidden)]
     pub const fn __descriptors(&'static self) -> &'static Self {
         self

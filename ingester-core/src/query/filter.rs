@@ -50,22 +50,22 @@ pub enum Filter {
 pub enum Test {
     /// There is a value.
     Exists,
-    /// It is this one.
+    /// The value is this one.
     Equal(Value),
-    /// It is less.
+    /// The value is less.
     Less(Value),
-    /// It is less, or this one.
+    /// The value is less, or this one.
     LessOrEqual(Value),
-    /// It is greater.
+    /// The value is greater.
     Greater(Value),
-    /// It is greater, or this one.
+    /// The value is greater, or this one.
     GreaterOrEqual(Value),
-    /// It is one of these.
+    /// The value is one of these.
     In(Vec<Value>),
-    /// It is a text like this pattern: `%` stands for any characters, `_` for one, and `\` escapes the next one.
-    /// Upper and lower case differ.
+    /// The value is a text like this pattern: `%` stands for any characters, `_` for one, and `\` escapes the next one. Upper and lower
+    /// case differ.
     Like(String),
-    /// It is a text that is empty, or there is none.
+    /// The value is an empty text, or there is none.
     Empty,
 }
 

@@ -41,7 +41,7 @@ impl Absent {
 /// The unit in which a column counts a quantity of Kubernetes, such as `500m` or `2Gi`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Whole ones, rounded up: bytes of a memory, CPUs (`unit = "whole"`).
+    /// Whole units, rounded up: bytes of a memory, CPUs (`unit = "whole"`).
     Whole,
     /// Thousandths, rounded up: `500m` of a CPU is 500 (`unit = "milli"`).
     Milli,

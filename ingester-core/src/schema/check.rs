@@ -96,7 +96,7 @@ fn tolerant(name: &str) -> Ident {
     Ident::tolerant(name, "")
 }
 
-/// That a name is an identifier.
+/// Checks that a name is an identifier.
 pub(crate) const fn check_identifier<'a>(named: Named, name: &str) -> Option<Fault<'a>> {
     if name.is_empty() {
         return Some(Fault::NameEmpty(named));

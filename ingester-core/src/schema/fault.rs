@@ -125,7 +125,7 @@ pub enum Fault<'a> {
     TableReserved {
         /// How the name begins.
         prefix: &'static str,
-        /// Whose such tables are.
+        /// The owner of such tables.
         owner: &'static str,
     },
     /// The former name of a table is the present one.

@@ -351,12 +351,12 @@ impl Field {
         }
     }
 
-    /// Where the value of part `i` comes from.
+    /// Returns the source of part `i`'s value.
     const fn part_source(&self, i: usize) -> Fingerprint {
         self.source.and(self.shape.parts[i].source)
     }
 
-    /// Where the value of part `i` is in the JSON of an object that has these fields at `root`.
+    /// Returns the place of part `i`'s value in the JSON of an object that has these fields at `root`.
     pub(super) const fn part_path(&self, i: usize, root: &'static str) -> Option<Path> {
         let Some(path) = self.path else { return None };
         // The parts of what a function returns are nowhere in the JSON.
@@ -375,7 +375,7 @@ impl Field {
         self.computed || self.shape.parts[i].computed
     }
 
-    /// Which stored values of part `i` stay: as set for the whole value, or else for the part.
+    /// Returns which stored values of part `i` stay: as set for the whole value, or else for the part.
     pub(super) const fn part_stays(&self, i: usize) -> Stays {
         match self.stays {
             Stays::None => self.shape.parts[i].stays,

@@ -96,7 +96,7 @@ pub const fn check_prune<'a>(table: &Table, paths: &[&'a str], place: usize) -> 
     None
 }
 
-/// That a text is a path, and not one of what the ingester needs.
+/// Checks that a text is a path, and does not lead to a value that the ingester needs.
 pub(crate) const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
     let (mut rest, mut steps) = (path, 0);
     let mut first = [PruneStep::Each; 3];

@@ -17,7 +17,7 @@ pub enum Stays {
 }
 
 impl Stays {
-    /// Returns true if the stored value stays. The arguments say if it is NULL, and if the object's value is NULL.
+    /// Returns true if the stored value stays. The arguments say whether it is NULL, and whether the object's value is NULL.
     pub const fn holds(self, stored_is_null: bool, new_is_null: bool) -> bool {
         match self {
             Stays::None => false,

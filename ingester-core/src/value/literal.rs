@@ -161,7 +161,7 @@ pub trait Several {}
             and compare a single value with `eq`"
 )]
 pub trait Elements: Several {
-    /// That of its values.
+    /// The class of its values.
     type Class;
 }
 
@@ -172,7 +172,7 @@ pub trait Elements: Several {
     note = "`at` is for a map in a column of many values (`#[index(many)]`); ask a list whether it `contains` a value"
 )]
 pub trait Entries: Several {
-    /// That of its values.
+    /// The class of its values.
     type Class;
 }
 

@@ -140,7 +140,7 @@ const fn unfit(name: &str, most: usize) -> Option<Text> {
     None
 }
 
-/// Whose table has this name.
+/// Describes the owner of the table with this name.
 const fn table_of_name(kinds: &[Kind], name: &str) -> Option<Text> {
     if is_own_table(name) {
         return Some(Text::new("of the ingester's own"));

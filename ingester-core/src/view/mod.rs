@@ -171,7 +171,7 @@ pub enum Condition {
     Stored(Expression, &'static [Kind]),
     /// The opposite.
     Not(&'static Condition),
-    /// All of them.
+    /// All of these conditions hold.
     All(&'static [Condition]),
     /// At least one of them.
     Any(&'static [Condition]),

@@ -336,7 +336,7 @@ fn read_revision(at: &Located<'_>, faults: &mut Faults) -> Option<u64> {
     number.map(u64::from)
 }
 
-/// Reads from the paths if the many values belong to a list or to a map.
+/// Reads from the paths whether the many values belong to a list or to a map.
 fn read_form(paths: &[Written<'_>], faults: &mut Faults) -> Option<Form> {
     let is_list = paths.first().is_some_and(|first| first.path.path.has_each());
     if let Some(other) = paths.iter().find(|other| other.path.path.has_each() != is_list) {

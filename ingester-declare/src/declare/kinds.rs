@@ -325,7 +325,7 @@ fn read_plural<'n>(
     Some(said)
 }
 
-/// Reads from the file, or else from the CRD, if the kind is namespaced.
+/// Reads from the file, or else from the CRD, whether the kind is namespaced.
 fn read_namespaced(
     node: &Located<'_>,
     at: Option<Located<'_>>,
@@ -394,7 +394,7 @@ fn with_history(at: &Located<'_>, table: Table, kept_for: Option<Kept>, faults: 
     Some(table.with_history(History { keep, versions, table: kept(former) }))
 }
 
-/// Reads if annotations can take objects out of the cluster.
+/// Reads whether annotations can take objects out of the cluster.
 fn read_evictable(at: &Located<'_>, immutable: bool, faults: &mut Faults) -> Option<bool> {
     let said = at.truth(faults)?;
     if immutable && !said {

@@ -111,8 +111,8 @@ pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
     crd::parse(text)
 }
 
-/// Checks by a CRD's schema that objects of one of its versions have the value that a path names. If the schema does not restrict a place,
-/// objects can have anything there.
+/// Checks by a CRD's schema that objects of one of its versions have the value that a path names. If the schema leaves open which values a
+/// place has, they have it.
 ///
 /// # Errors
 /// Names the first step that they do not have, and the one that may be meant.

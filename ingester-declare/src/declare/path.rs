@@ -547,7 +547,7 @@ impl<'t> Scanner<'t> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guarded {
     pub(super) path: Path,
-    /// It counts if all of them hold.
+    /// The path counts if all of these hold.
     pub(super) guards: Vec<Condition>,
     /// Its value if it counts and finds nothing; NULL: the next path is asked.
     pub(super) default: Value,

@@ -290,7 +290,7 @@ impl Recipe {
             return Ok(());
         }
         match apply(functions, Item::Json(here), target, found) {
-            // Only the end of the text shows if this slot counts.
+            // Only the end of the text shows whether this slot counts.
             Err(error) if !guards.is_empty() => {
                 *found = Found::Wrong(error);
                 Ok(())

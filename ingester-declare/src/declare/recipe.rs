@@ -39,7 +39,7 @@ pub(super) struct Node {
     pub(super) through: Vec<usize>,
 }
 
-/// Which elements of an array.
+/// Selects elements of an array.
 #[derive(Debug, PartialEq)]
 pub(super) enum Element {
     Each,
@@ -86,7 +86,7 @@ pub(super) struct Column {
     pub(super) slots: std::ops::Range<usize>,
     /// The value if none is found.
     pub(super) default: Value,
-    /// The same, unless none of its paths counts: then it is NULL.
+    /// As `default`, but NULL if none of the paths counts.
     pub(super) empty: Value,
 }
 

@@ -27,7 +27,7 @@ struct Wanted {
     column: String,
     /// The first that finds something gives the value.
     paths: Vec<Guarded>,
-    /// Of a default that is not NULL.
+    /// The default, if it is not NULL.
     default: Option<Value>,
     ty: SqlType,
     key: bool,

@@ -52,7 +52,7 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) many: Option<Form>,
     /// The column can be without a value.
     pub(super) optional: bool,
-    /// Where its values come from, as it is written.
+    /// The source of its values, as it is written.
     pub(super) from: String,
     /// The names of the values of an enum; empty for anything else.
     pub(super) names: &'static [&'static str],

@@ -104,7 +104,7 @@ fn read_kinds(list: &Located<'_>, kinds: &[Kind], twice: &str, faults: &mut Faul
     chosen
 }
 
-/// Whose rows an expression is for, and all kinds that it may name.
+/// The kind for whose rows an expression is, and all kinds that it may name.
 struct Of<'a> {
     kind: &'a Kind,
     kinds: &'a [Kind],

@@ -22,7 +22,7 @@ use ingester_core::json::{Boundary, Phase, Stop};
 pub(super) enum Mode {
     /// Between documents.
     Between,
-    /// Behind a failure, on the way to a line that begins with `{`.
+    /// After a failure, on the way to a line that begins with `{`.
     Lost,
     /// Between the elements of a root array or the items of a list.
     Elements(Phase),

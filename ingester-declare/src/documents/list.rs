@@ -6,7 +6,7 @@ use super::source::newlines;
 use super::{DocumentError, Finding, Findings};
 use ingester_core::json::{self, Reader, TokenKind};
 
-/// The parts of an object's root that decide if it is a list.
+/// The parts of an object's root that decide whether it is a list.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Head {
     /// Empty if it is not a string.

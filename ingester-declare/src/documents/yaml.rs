@@ -23,7 +23,7 @@ enum Mode {
     Items,
     /// In the items of a list; their dashes are indented by this many blanks.
     Item(usize),
-    /// Behind the items.
+    /// After the items.
     Tail,
     /// Not such a list: the document is held whole.
     Whole,

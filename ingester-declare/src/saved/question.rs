@@ -354,7 +354,7 @@ impl Reader<'_> {
         })
     }
 
-    /// For an error about a sample: the type of the parameter that it stands for.
+    /// Returns the type of the parameter that a sample stands for, for an error about the sample.
     fn declared(&self, value: &Located<'_>) -> Option<String> {
         let Content::Text(text) = value.content() else { return None };
         let Written::Parameter(name) = written(text) else { return None };
@@ -375,7 +375,7 @@ impl Reader<'_> {
 
     /// Checks a part of the query against the table.
     fn check(&mut self, node: &Located<'_>, part: &Query) {
-        // Only a program that has the kind knows if it keeps a history.
+        // Only a program that has the kind knows whether it keeps a history.
         let part = Query { scan: self.scan, at: None, ..part.clone() };
         if let Err(error) = part.check(self.table) {
             self.faults.push(node.fault(error.to_string()));

@@ -1,7 +1,7 @@
 //! The second pass: reads the attributes. `#[index(...)]`, `#[ingest(...)]`, and the parts of `#[kube(...)]` and `#[serde(...)]` that
 //! matter to the derives.
 //!
-//! Errors are reported for attributes that cannot be read. The next pass judges if an option is allowed where it stands.
+//! Errors are reported for attributes that cannot be read. The next pass judges whether an option is allowed where it stands.
 //!
 //! May use: ast, case, context, span.
 
@@ -31,7 +31,7 @@ pub(crate) struct Attributes {
     pub(crate) rename_all: Option<LitStr>,
     /// The names of the fields in the JSON, for a struct.
     pub(crate) field_names: FieldNames,
-    /// Of each field or variant, in their order.
+    /// The attributes of each field or variant, in their order.
     pub(crate) members: Vec<MemberAttributes>,
 }
 

@@ -65,7 +65,7 @@ impl<'m> Columns<'m> {
         self.0.iter().map(|column| &column.constant).collect()
     }
 
-    /// Those of a struct whose columns are part of others.
+    /// Former names of a struct whose columns are part of others.
     pub(super) fn of_part(&self) -> Former<'_> {
         Former { columns: self.0.iter().collect(), of_table: false }
     }
@@ -111,7 +111,7 @@ impl<'m> Columns<'m> {
         checks
     }
 
-    /// Those whose attribute could be read.
+    /// Returns the columns whose attribute could be read.
     fn known(&self) -> impl Iterator<Item = &Column<'m>> {
         self.0.iter().filter(|column| !matches!(column.declared.source, Source::Unknown))
     }

@@ -32,7 +32,7 @@ pub(super) enum Family {
 }
 
 impl Family {
-    /// All of them.
+    /// All families.
     pub(super) const ALL: [Family; 4] = [Family::MySql, Family::MariaDb, Family::Sqlite, Family::Postgres];
 
     /// Types of one storage class are one type to the server, so a column whose new type has the same class is [left](InPlace) as it is.

@@ -331,7 +331,7 @@ pub fn questions(changes: &[SchemaChange]) -> Vec<String> {
         .collect()
 }
 
-/// The same of a table of many values, which is a column of its kind.
+/// As above, for a table of many values, which is a column of its kind.
 fn question_of_many(change: &SchemaChange, changes: &[SchemaChange]) -> Option<String> {
     let dropped_table = dropped(change).filter(|table| table.is_companion())?;
     let alike = |table: &&TableDef| table.is_companion() && table.columns == dropped_table.columns;

@@ -109,7 +109,7 @@ pub enum ConditionDef {
     Stored(ExpressionDef, Vec<Ident>),
     /// The opposite.
     Not(Box<ConditionDef>),
-    /// All of them.
+    /// All of these conditions hold.
     All(Vec<ConditionDef>),
     /// At least one of them.
     Any(Vec<ConditionDef>),

@@ -332,7 +332,7 @@ impl Dialect {
         self.facts().has_nul
     }
 
-    /// Each connection decides if a commit is on disk before it is answered. In other dialects the server's settings decide.
+    /// Each connection decides whether a commit is on disk before it is answered. In other dialects the server's settings decide.
     pub fn durability_is_of_connections(self) -> bool {
         self.facts().durability_is_of_connections
     }

@@ -176,7 +176,7 @@ pub enum Condition {
     },
     /// The object has such a label, annotation, or value in a column of many, or does not.
     Pair {
-        /// Which companion has it.
+        /// The companion that has it.
         companion: Companion,
         /// The key; `None` for any, and for the values of a list.
         key: Option<String>,
@@ -194,13 +194,13 @@ pub enum Condition {
 pub enum PairTest {
     /// Nothing: it is there.
     Any,
-    /// It is one of these.
+    /// The value is one of these.
     In(Vec<Value>),
-    /// It compares with this one.
+    /// The value compares with this one.
     Compare(Comparison, Value),
-    /// It is a whole number of 63 bits, without a sign, and compares with this one.
+    /// The value is a whole number of 63 bits, without a sign, and compares with this one.
     Number(Comparison, i64),
-    /// It is like this pattern.
+    /// The value is like this pattern.
     Like(Pattern),
 }
 

@@ -12,9 +12,9 @@ use ingester_core::schema::{Companion, Form, Ident, Key, Many, base};
 pub enum Route {
     /// As the database chooses.
     Free,
-    /// By this key of the main table.
+    /// Through this key of the main table.
     Key(Ident),
-    /// By the key of a companion: the place of its [`Condition::Pair`] among the conditions of the query.
+    /// Through the key of a companion: the place of its [`Condition::Pair`] among the conditions of the query.
     Pairs(usize),
 }
 

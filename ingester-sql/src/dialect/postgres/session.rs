@@ -51,8 +51,8 @@ pub const LOCKS: &str =
 
 /// Tells what kind of server answers, in the order of the columns, each as text:
 ///
-/// - whether transactions are read-only: `on` on a standby;
-/// - what tells it from other servers, and from itself before a restart;
+/// - `transaction_read_only`: `on` on a standby;
+/// - an id that differs from other servers' ids, and from its own before a restart;
 /// - its clock, in microseconds since 1970;
 /// - the encoding of the database;
 /// - `standard_conforming_strings`, without which a backslash in a literal begins an escape;

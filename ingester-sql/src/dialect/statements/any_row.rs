@@ -1,4 +1,4 @@
-//! Checks if a table has any row.
+//! Checks whether a table has any row.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -37,7 +37,7 @@ pub struct OldVersions<'a> {
 /// Selects old former versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Old<'a> {
-    /// Those that ended before a time.
+    /// Versions that ended before a time.
     Before(Micros),
     /// The first ones of the object with this uid.
     Of(&'a str),

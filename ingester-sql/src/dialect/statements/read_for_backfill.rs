@@ -41,7 +41,7 @@ pub enum RowsToBackfill<'a> {
         /// The most rows.
         limit: usize,
     },
-    /// Those of these uids.
+    /// The rows with these uids.
     These(&'a [&'a str]),
 }
 

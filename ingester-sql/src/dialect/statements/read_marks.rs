@@ -31,7 +31,7 @@ pub struct ReadMarks<'a> {
 /// The marks of a table to read.
 #[derive(Clone, Copy, Debug)]
 pub enum MarksOf<'a> {
-    /// Those of the rows with these uids.
+    /// The marks of the rows with these uids.
     Rows(&'a [&'a str]),
     /// A page.
     After {

@@ -4,7 +4,7 @@ use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Ident;
 
-/// Reads if a migration is done. Returns no row if the ledger does not have the migration.
+/// Reads whether a migration is done. Returns no row if the ledger does not have the migration.
 #[derive(Debug, Template)]
 #[template(ext = "sql", source = r#"SELECT success FROM {{ ledger|ident }} WHERE version = ?"#)]
 pub struct ReadMigration {
