@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
+#[allow(unreachable_pub, reason = "in its own crate it is public")]
 #[path = "../../../tests/src/exposition.rs"]
 mod exposition;
 
@@ -46,19 +47,6 @@ impl Rendered {
         for (series, value) in series {
             assert_eq!(self.value(series), *value, "{series}");
         }
-    }
-
-    /// The names of a metric's labels, those of histograms without `le`.
-    fn labels(&self, name: &str) -> BTreeSet<&str> {
-        let mut labels = BTreeSet::new();
-        for series in self.values.keys() {
-            let (metric, rest) = series.split_once('{').unwrap_or((series, ""));
-            if metric == name || metric.strip_prefix(name).is_some_and(|end| end == "_bucket") {
-                labels.extend(rest.trim_end_matches('}').split(',').filter_map(|l| Some(l.split_once('=')?.0)));
-            }
-        }
-        labels.remove("le");
-        labels
     }
 }
 
