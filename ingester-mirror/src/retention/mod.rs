@@ -53,6 +53,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// The longest pause between two rounds.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -91,21 +92,8 @@ impl RetentionTask {
     pub async fn run(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             for kind in &self.kinds {
-                let name = kind.name();
-                let mut rows = 0;
-                if let Err(error) = self.purge(kind, &mut rows, &stop).await {
-                    tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
-                }
-                if rows > 0 {
-                    tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
-                }
-                self.purge_by_rules(kind, &stop).await;
-                if let Err(error) = self.purge_history(kind, &stop).await {
-                    tracing::warn!(kind = name, %error, "Old versions not purged, trying again later");
-                }
-                if let Err(error) = self.purge_changes(kind, &stop).await {
-                    tracing::warn!(kind = name, %error, "Old changes not purged, trying again later");
-                }
+                let span = tracing::error_span!("retention", kind = kind.name());
+                self.purge_all(kind, &stop).instrument(span).await;
             }
             let ages = |config: &Config| (config.retention.clone(), config.changes.retention);
             let before = ages(&self.live.now());
@@ -130,6 +118,24 @@ impl RetentionTask {
                 () = tokio::time::sleep(pause) => {}
                 () = self.live.changed(&before, ages) => {}
             }
+        }
+    }
+
+    /// Purges a kind's rows, former versions and changes. A failure is logged, and left to the next round.
+    async fn purge_all(&self, kind: &Kind, stop: &CancellationToken) {
+        let mut rows = 0;
+        if let Err(error) = self.purge(kind, &mut rows, stop).await {
+            tracing::warn!(%error, "Rows of deleted objects not purged, trying again later");
+        }
+        if rows > 0 {
+            tracing::info!(rows, "Rows of objects that were deleted long ago are purged");
+        }
+        self.purge_by_rules(kind, stop).await;
+        if let Err(error) = self.purge_history(kind, stop).await {
+            tracing::warn!(%error, "Old versions not purged, trying again later");
+        }
+        if let Err(error) = self.purge_changes(kind, stop).await {
+            tracing::warn!(%error, "Old changes not purged, trying again later");
         }
     }
 
@@ -176,13 +182,13 @@ impl RetentionTask {
             }
             // Without it, it is unknown what a rule keeps.
             if let Some((rule, error)) = wrong(kind, &rules) {
-                tracing::warn!(kind = kind.name(), rule, %error, "Rule not judged: no row of its state is purged");
+                tracing::warn!(rule, %error, "Rule not judged: no row of its state is purged");
                 metrics.failed(1);
                 continue;
             }
             let rows = RowsOfTask { task: self, kind, state, rules: &rules, stop };
             let grace = config.retention.grace;
-            let applied = apply::apply(&rows, kind.name(), state, rules.clone(), grace).await;
+            let applied = apply::apply(&rows, state, rules.clone(), grace).await;
             (dry, waiting) = (dry + applied.dry, waiting + applied.waiting);
             metrics.pending_rows(state.as_str(), applied.pending);
             metrics.failed(applied.failed);
@@ -350,7 +356,6 @@ impl rows::RetainedRows for RowsOfTask<'_> {
                 let marking = self.task.store.mark_by_rule(self.kind, rule, &rows::judged(&rows), premise).await?;
                 if marking.marked > 0 {
                     tracing::info!(
-                        kind = self.kind.name(),
                         rule = rule.name,
                         rows = marking.marked,
                         "Rows of only copies are marked by a rule and purged after the grace"
@@ -368,9 +373,7 @@ impl rows::RetainedRows for RowsOfTask<'_> {
             async move {
                 let withdrawn = self.task.store.withdraw_marks(self.kind, &marks, Withdrawal::Lapsed).await?;
                 for (namespace, name) in withdrawn.namesakes {
-                    let kind = self.kind.name();
                     tracing::warn!(
-                        kind,
                         namespace,
                         name,
                         "A row stays deleted although its mark is taken back: a live row has its name"
