@@ -139,97 +139,101 @@ fn configuration_of_run(arguments: &arguments::Run, kinds: &[Kind]) -> Result<Co
 
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let program = program.with_names();
-    let kinds = program.kinds;
     check(program)?;
-    if let Command::Run(arguments) = command {
-        let config = configuration_of_run(&arguments, kinds)?;
-        commands::policies::ensure_rules(&config, kinds)?;
-        let level = start_logging(&config)?;
-        commands::policies::warn_of_rules(&config, kinds);
-        return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));
-    }
-    if let Command::Serve(arguments) = command {
-        let config = match &arguments.target.config {
-            Some(file) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds)?,
-            None => Config::default(),
-        };
-        start_logging(&config)?;
-        return wait_for(commands::serve::run(&arguments, config, commands::versioned(program)?));
-    }
-    // Commands that people run log only what went wrong. RUST_LOG shows more.
-    logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
-    let program = match command {
-        // They work on the lock file itself, or without rows.
-        Command::Schema(Schema::Print(_) | Schema::Generate(_) | Schema::Adopt(_))
-        | Command::Crds(_)
-        | Command::Kinds(_)
-        | Command::Scaffold(_)
-        | Command::Rbac(_)
-        | Command::Manifests(_)
-        | Command::Members(_)
-        | Command::Queries(_)
-        | Command::Kubeconfig(_)
-        | Command::Ui(_)
-        | Command::Rejects(_)
-        | Command::Completions(_) => program,
-        Command::Schema(_) => program.following(),
-        _ => commands::versioned(program)?,
-    };
-    let kinds = program.kinds;
     match command {
-        Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
-        Command::Get(arguments) => wait_for(commands::get::run(*arguments, program)),
-        Command::Changes(arguments) => wait_for(commands::changes::run(*arguments, kinds)),
-        Command::History(arguments) => wait_for(commands::history::run(arguments, program)),
-        Command::Diff(arguments) => wait_for(commands::diff::run(arguments, program)),
-        Command::Rejects(arguments) => wait_for(commands::rejects::run(arguments, kinds)),
-        Command::Completions(arguments) => commands::completions::run(&arguments, kinds),
-        Command::Queries(arguments) => commands::queries::run(&arguments, kinds),
-        Command::Kubeconfig(arguments) => commands::kubeconfig::run(&arguments),
-        Command::Ui(arguments) => wait_for(commands::ui::run(&arguments)),
-        Command::Run(_) | Command::Serve(_) => Ok(Ending::Done),
-        Command::Audit(arguments) => audit(&arguments, program),
-        Command::Doctor(arguments) => doctor(&arguments, program),
-        Command::Validate(arguments) => validate(&arguments, program),
-        Command::Ghosts(arguments) => ghosts(arguments, program),
-        Command::Policies(arguments) => {
-            if let Some(PoliciesCommand::Revert(revert)) = &arguments.command {
-                let config = configuration(&revert.config, kinds)?;
-                return wait_for(commands::revert::run(revert, &config, kinds));
-            }
-            let file = arguments::ConfigFile { config: arguments.config.clone().unwrap_or_default() };
-            let config = configuration(&file, kinds)?;
-            wait_for(commands::policies::run(&arguments, &file, config, kinds))
+        Command::Run(arguments) => mirror(&arguments, program),
+        Command::Serve(arguments) => serve(&arguments, program),
+        Command::Import(arguments) => wait_for(commands::import::run(arguments, versioned(program)?)),
+        Command::Get(arguments) => wait_for(commands::get::run(*arguments, versioned(program)?)),
+        Command::Changes(arguments) => wait_for(commands::changes::run(*arguments, versioned(program)?.kinds)),
+        Command::History(arguments) => wait_for(commands::history::run(arguments, versioned(program)?)),
+        Command::Diff(arguments) => wait_for(commands::diff::run(arguments, versioned(program)?)),
+        Command::Rejects(arguments) => wait_for(commands::rejects::run(arguments, quiet(program)?.kinds)),
+        Command::Completions(arguments) => commands::completions::run(&arguments, quiet(program)?.kinds),
+        Command::Queries(arguments) => commands::queries::run(&arguments, quiet(program)?.kinds),
+        Command::Kubeconfig(arguments) => quiet(program).and_then(|_| commands::kubeconfig::run(&arguments)),
+        Command::Ui(arguments) => quiet(program).and_then(|_| wait_for(commands::ui::run(&arguments))),
+        Command::Audit(arguments) => audit(&arguments, versioned(program)?),
+        Command::Doctor(arguments) => doctor(&arguments, versioned(program)?),
+        Command::Validate(arguments) => validate(&arguments, versioned(program)?),
+        Command::Ghosts(arguments) => ghosts(arguments, versioned(program)?),
+        Command::Policies(arguments) => policies(&arguments, versioned(program)?.kinds),
+        Command::Restore(arguments) => wait_for(commands::restore::run(arguments, versioned(program)?)),
+        Command::Finalizers(Finalizers::Remove(arguments)) => remove_finalizers(&arguments, versioned(program)?),
+        Command::Schema(command) => schema(command, quiet(program)?),
+        Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, versioned(program)?)),
+        Command::Proto(Proto::Decode(arguments)) => {
+            wait_for(commands::proto::decode(arguments, versioned(program)?.kinds))
         }
-        Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
-        Command::Finalizers(Finalizers::Remove(arguments)) => {
-            let config = configuration(&arguments.config, kinds)?;
-            wait_for(commands::finalizers::remove(&arguments, config, program))
-        }
-        Command::Schema(command) => schema(command, program),
-        Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, program)),
-        Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
-        Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
-        Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
-        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments, kinds)),
-        Command::Rbac(arguments) => commands::rbac::run(&arguments, kinds),
-        Command::Manifests(arguments) => commands::manifests::run(&arguments, program),
-        Command::Members(arguments) => wait_for(commands::members::run(arguments, kinds)),
+        Command::Crds(arguments) => commands::crds::run(&arguments, quiet(program)?.kinds),
+        Command::Kinds(arguments) => commands::kinds::run(&arguments, quiet(program)?.kinds),
+        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments, quiet(program)?.kinds)),
+        Command::Rbac(arguments) => commands::rbac::run(&arguments, quiet(program)?.kinds),
+        Command::Manifests(arguments) => commands::manifests::run(&arguments, quiet(program)?),
+        Command::Members(arguments) => wait_for(commands::members::run(arguments, quiet(program)?.kinds)),
     }
 }
 
-/// Compares, creates and changes tables.
+/// A program for a command that people run, which logs only what went wrong. `RUST_LOG` shows more.
+fn quiet(program: Program) -> Result<Program, Failure> {
+    logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
+    Ok(program)
+}
+
+/// The same for a command that works on rows.
+fn versioned(program: Program) -> Result<Program, Failure> {
+    commands::versioned(quiet(program)?)
+}
+
+/// Mirrors a cluster until it is stopped.
+fn mirror(arguments: &arguments::Run, program: Program) -> Result<Ending, Failure> {
+    let kinds = program.kinds;
+    let config = configuration_of_run(arguments, kinds)?;
+    commands::policies::ensure_rules(&config, kinds)?;
+    let level = start_logging(&config)?;
+    commands::policies::warn_of_rules(&config, kinds);
+    wait_for(commands::run::run(arguments, config, commands::versioned(program)?, level))
+}
+
+/// Serves rows until it is stopped.
+fn serve(arguments: &arguments::Serve, program: Program) -> Result<Ending, Failure> {
+    let config = match &arguments.target.config {
+        Some(file) => configuration(&arguments::ConfigFile { config: file.clone() }, program.kinds)?,
+        None => Config::default(),
+    };
+    start_logging(&config)?;
+    wait_for(commands::serve::run(arguments, config, commands::versioned(program)?))
+}
+
+/// Compares, creates and changes tables. Some commands work on the lock file itself, the others on a database.
 fn schema(command: Schema, program: Program) -> Result<Ending, Failure> {
     match command {
         Schema::Print(arguments) => commands::schema::print(&arguments, program),
         Schema::Generate(arguments) => commands::schema::generate(&arguments, program),
-        Schema::Diff(arguments) => wait_for(commands::schema::diff(arguments, program)),
-        Schema::Apply(arguments) => wait_for(commands::schema::apply(arguments, program)),
         Schema::Adopt(arguments) => wait_for(commands::schema::adopt(arguments, program)),
-        Schema::Info(arguments) => wait_for(commands::schema::info(arguments, program)),
-        Schema::Revert(arguments) => wait_for(commands::schema::revert(arguments, program)),
-        Schema::Verify(arguments) => wait_for(commands::schema::verify(arguments, program)),
+        Schema::Diff(arguments) => wait_for(commands::schema::diff(arguments, program.following())),
+        Schema::Apply(arguments) => wait_for(commands::schema::apply(arguments, program.following())),
+        Schema::Info(arguments) => wait_for(commands::schema::info(arguments, program.following())),
+        Schema::Revert(arguments) => wait_for(commands::schema::revert(arguments, program.following())),
+        Schema::Verify(arguments) => wait_for(commands::schema::verify(arguments, program.following())),
     }
+}
+
+/// Shows what leaves etcd and SQL by rules, or takes back what a rule has marked.
+fn policies(arguments: &arguments::Policies, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    if let Some(PoliciesCommand::Revert(revert)) = &arguments.command {
+        let config = configuration(&revert.config, kinds)?;
+        return wait_for(commands::revert::run(revert, &config, kinds));
+    }
+    let file = arguments::ConfigFile { config: arguments.config.clone().unwrap_or_default() };
+    let config = configuration(&file, kinds)?;
+    wait_for(commands::policies::run(arguments, &file, config, kinds))
+}
+
+/// Removes the ingester's finalizer from objects.
+fn remove_finalizers(arguments: &arguments::FinalizersRemove, program: Program) -> Result<Ending, Failure> {
+    let config = configuration(&arguments.config, program.kinds)?;
+    wait_for(commands::finalizers::remove(arguments, config, program))
 }
 
 /// Compares a cluster with its database.

@@ -9,11 +9,15 @@
 
 use crate::output;
 use anyhow::anyhow;
-use tracing::Dispatch;
+use serde_json::{Map, Value};
+use std::fmt::{self, Write as _};
 use tracing::level_filters::LevelFilter;
+use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::filter::{FilterExt as _, filter_fn};
-use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::{self, Writer};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields, MakeWriter};
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
@@ -31,8 +35,8 @@ const QUIET: &[(&str, tracing::Level)] = &[
 pub(crate) enum Format {
     /// For people, in colours if standard error is a terminal and `NO_COLOR` is not set.
     Text,
-    /// One JSON object per line: `timestamp` (RFC 3339, UTC), `level`, `target`, `message`, and the event's own fields (`kind`,
-    /// `namespace`, `name`, ...).
+    /// One JSON object per line: `timestamp` (RFC 3339, UTC), `level`, `target`, `message`, and the fields of the event and of its spans
+    /// (`kind`, `namespace`, `name`, ...).
     Json,
 }
 
@@ -111,6 +115,43 @@ fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
     EnvFilter::builder().parse(parts.join(",")).map_err(|error| wrong(text, &format!("cannot be read ({error})")))
 }
 
+/// Lines of JSON with the fields of an event and of its spans beside the message. The innermost value of a field is the line's, and the event
+/// is inside all of its spans.
+struct FlatJson(format::Format<format::Json>);
+
+impl FlatJson {
+    fn new() -> Self {
+        FlatJson(format::format().json().flatten_event(true).with_current_span(false).with_span_list(false))
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for FlatJson
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let mut line = String::new();
+        self.0.format_event(context, Writer::new(&mut line), event)?;
+        let mut of_spans = Map::new();
+        for span in context.event_scope().into_iter().flat_map(|spans| spans.from_root()) {
+            let extensions = span.extensions();
+            let fields = extensions.get::<FormattedFields<N>>().map(|fields| serde_json::from_str(fields));
+            of_spans.extend(fields.and_then(Result::<Map<String, Value>, _>::ok).unwrap_or_default());
+        }
+        if !of_spans.is_empty() {
+            let of_event: Map<String, Value> = serde_json::from_str(&line).map_err(|_| fmt::Error)?;
+            of_spans.retain(|field, _| !of_event.contains_key(field));
+            line.truncate(line.rfind('}').ok_or(fmt::Error)?);
+            for (field, value) in of_spans {
+                write!(line, ",{}:{value}", Value::from(field))?;
+            }
+            line.push_str("}\n");
+        }
+        writer.write_str(&line)
+    }
+}
+
 /// The subscriber, for any writer.
 fn dispatch<W>(format: Format, filter: reload::Layer<EnvFilter, Registry>, colours: bool, writer: W) -> Dispatch
 where
@@ -119,7 +160,7 @@ where
     let layer = tracing_subscriber::fmt::layer().with_writer(writer);
     let layer: Box<dyn Layer<Registry> + Send + Sync> = match format {
         Format::Text => layer.with_ansi(colours).boxed(),
-        Format::Json => layer.json().flatten_event(true).with_span_list(false).boxed(),
+        Format::Json => layer.json().event_format(FlatJson::new()).boxed(),
     };
     // The hint keeps the inner filter's: without one, lines that are not shown would be formatted anyway.
     let quiet = filter_fn(|metadata| {
@@ -136,11 +177,12 @@ mod tests {
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
     use parking_lot::Mutex;
-    use serde_json::Value;
+    use serde_json::{Map, Value, json};
     use std::io::{self, Write};
     use std::sync::Arc;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
+    use tracing::field::Empty;
 
     /// A writer that keeps its text.
     #[derive(Clone, Default)]
@@ -193,11 +235,51 @@ mod tests {
         let timestamp = timestamp.as_str().unwrap();
         let time = timestamp.parse::<k8s_openapi::jiff::Timestamp>();
         assert!(time.is_ok() && timestamp.ends_with('Z'), "{timestamp}");
-        let expected = serde_json::json!({
+        let expected = json!({
             "timestamp": null, "level": "INFO", "target": "ingester::logging::tests", "message": "two\nlines",
             "kind": "Model", "namespace": "ml", "name": "fraud", "rows": 3
         });
         assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_json_log_line_has_the_fields_of_its_spans_beside_the_message() {
+        let text = logged(Format::Json, "warn", false, || {
+            let unit = tracing::error_span!("unit", kind = "Model", namespace = "ml", shard = Empty, user = Empty);
+            let _unit = unit.enter();
+            unit.record("user", "a \"b\"");
+            let _request = tracing::error_span!("request", kind = "Project", objects = 2).entered();
+            let _too_fine = tracing::info_span!("part", objects = 3).entered();
+            tracing::warn!(namespace = "other", rows = 3, "said {}", "}");
+            tracing::warn!(parent: &unit, "said of the unit");
+            tracing::warn!(parent: None, "said outside");
+        });
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| {
+                assert!(line.starts_with("{\"timestamp\":"), "{line}");
+                let mut line: Map<String, Value> = serde_json::from_str(line).unwrap();
+                line.retain(|field, _| !["timestamp", "level", "target"].contains(&field.as_str()));
+                line.into()
+            })
+            .collect();
+        let user = "a \"b\"";
+        let expected = [
+            json!({
+                "message": "said }", "kind": "Project", "namespace": "other", "user": user, "objects": 2, "rows": 3
+            }),
+            json!({"message": "said of the unit", "kind": "Model", "namespace": "ml", "user": user}),
+            json!({"message": "said outside"}),
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_text_log_line_begins_with_its_spans() {
+        let text = logged(Format::Text, "warn", false, || {
+            tracing::error_span!("unit", kind = "Model").in_scope(|| tracing::warn!("said"));
+        });
+        assert!(text.ends_with(" WARN unit{kind=\"Model\"}: ingester::logging::tests: said\n"), "{text}");
     }
 
     #[test]

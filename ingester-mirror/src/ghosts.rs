@@ -17,6 +17,7 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// Which of the two sides stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +88,13 @@ impl Found {
     /// # Errors
     /// If the object or the row has changed meanwhile, the API server or the database fails, or the object cannot be stored.
     pub async fn resolve(&self, keep: Keep) -> Result<(), ResolveError> {
-        match keep {
-            Keep::Row => self.delete_object().await,
-            Keep::Object => self.replace_row().await,
-        }
+        let resolving = async {
+            match keep {
+                Keep::Row => self.delete_object().await,
+                Keep::Object => self.replace_row().await,
+            }
+        };
+        resolving.instrument(self.unit.span()).await
     }
 
     async fn delete_object(&self) -> Result<(), ResolveError> {

@@ -27,6 +27,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
+use tracing::field::display;
 
 /// How long the database may take to answer before the work is given up.
 pub(crate) const SILENCE: Duration = Duration::from_secs(60);
@@ -69,6 +71,13 @@ impl Unit {
     /// Its name in [`Health`].
     pub(crate) fn name(&self) -> String {
         name(&self.kind, self.namespace.as_deref(), self.shard)
+    }
+
+    /// The span around all of its work. Events inside do not repeat its fields. Its level is the highest, so that warnings have them
+    /// whatever is logged.
+    pub(crate) fn span(&self) -> Span {
+        let shard = (!self.shard.is_whole()).then(|| display(self.shard));
+        tracing::error_span!("unit", kind = self.kind.name(), namespace = self.namespace.as_deref(), shard)
     }
 
     /// The configuration as it is now.
@@ -123,9 +132,9 @@ impl Unit {
             self.metrics.database_error(error.class());
             // Every tenth error is logged: an outage of an hour would fill ten thousand lines.
             if attempt % 10 == 0 && error.class() == ErrorClass::Lease {
-                tracing::warn!(kind = self.kind.name(), %error, attempt, "Not written");
+                tracing::warn!(%error, attempt, "Not written");
             } else if attempt % 10 == 0 {
-                tracing::error!(kind = self.kind.name(), %error, attempt, doing, "Metadata storage failed, trying again");
+                tracing::error!(%error, attempt, doing, "Metadata storage failed, trying again");
             }
             if error.class() != ErrorClass::Lease {
                 has_failed.store(true, Ordering::Relaxed);
@@ -165,7 +174,7 @@ impl Unit {
                 {
                     let (meta, lost) = (object.meta(), row.lost);
                     self.metrics.lost(lost);
-                    tracing::debug!(kind = self.kind.name(), namespace = %meta.namespace, name = %meta.name,
+                    tracing::debug!(namespace = %meta.namespace, name = %meta.name,
                         fields = lost.fields, enums = lost.enums, values = lost.values,
                         "The message of this kind has no place for a part of the object: it is in `json` only");
                 }

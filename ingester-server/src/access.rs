@@ -7,6 +7,9 @@
 //!
 //! Health requests have no line; version and discovery have one if they are refused. Requests of unauthenticated callers have a few lines a
 //! second, because a flood of them would fill the disk: the next line says how many were left out.
+//!
+//! Everything else that is logged about a request is inside its span, which has `user`, `verb` and `resource`. The access log does not depend
+//! on it, so that it stays whole where only the target `audit` is logged.
 
 use crate::caller::{Attributes, Verb};
 use crate::metrics::Metrics;
@@ -16,6 +19,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tracing::Span;
+use tracing::field::Empty;
 
 /// The code of a request whose client left before the answer, as in nginx.
 const CLIENT_GONE: u16 = 499;
@@ -54,6 +59,7 @@ struct Entry {
     source: SocketAddr,
     method: Method,
     path: Box<str>,
+    span: Span,
     facts: Mutex<Facts>,
 }
 
@@ -101,6 +107,7 @@ impl AccessLogs {
             source,
             method: method.clone(),
             path: cut(path).into(),
+            span: tracing::error_span!("request", user = Empty, verb = Empty, resource = Empty),
             facts: Mutex::default(),
         }))
     }
@@ -128,8 +135,14 @@ impl AccessLog {
         self.0.facts.lock()
     }
 
+    /// The span around all work on the request.
+    pub(crate) fn span(&self) -> &Span {
+        &self.0.span
+    }
+
     /// The caller is this user.
     pub fn user(&self, user: &str) {
+        self.0.span.record("user", user);
         self.facts().user = Some(user.into());
     }
 
@@ -140,6 +153,8 @@ impl AccessLog {
 
     /// It is about this object, or about these.
     pub fn about(&self, attributes: &Attributes, object: &str, subresource: &str) {
+        self.0.span.record("verb", attributes.verb.as_str());
+        self.0.span.record("resource", attributes.resource.as_str());
         let mut facts = self.facts();
         facts.attributes = Some(attributes.clone());
         facts.object = object.into();
@@ -184,7 +199,7 @@ impl AccessLog {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        let Entry { shared, begin, source, method, path, facts } = self;
+        let Entry { shared, begin, source, method, path, facts, .. } = self;
         let facts = facts.get_mut();
         let (code, time) = facts.answered.unwrap_or_else(|| (CLIENT_GONE, begin.elapsed()));
         let verb: Option<Verb> = facts.attributes.as_ref().map(|attributes| attributes.verb);
@@ -203,7 +218,7 @@ impl Drop for Entry {
                 },
             };
             tracing::info!(
-                target: "audit", user = facts.user.as_deref(), %method, path = &**path, code, milliseconds,
+                target: "audit", parent: None, user = facts.user.as_deref(), %method, path = &**path, code, milliseconds,
                 left_out = (left_out > 0).then_some(left_out), %source, "Request"
             );
             return;
@@ -217,7 +232,7 @@ impl Drop for Entry {
             Work::None => None,
         };
         tracing::info!(
-            target: "audit", user = facts.user.as_deref().unwrap_or_default(), verb = verb.as_str(), group, resource,
+            target: "audit", parent: None, user = facts.user.as_deref().unwrap_or_default(), verb = verb.as_str(), group, resource,
             subresource = &*facts.subresource, namespace = cut(namespace), name = cut(name), uid = facts.uid.as_deref(),
             count = facts.count, dryRun = facts.dry_run.then_some(true), code, outcome, milliseconds, %source, "Request"
         );

@@ -35,6 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument as _;
 
 /// The factor by which a statement's time is shorter if a list reads whole tables.
 const SHORTER: u32 = 3;
@@ -227,7 +228,7 @@ async fn all(
     mut share: Share,
 ) -> Result<Response<Body>, Status> {
     let (sender, mut portions) = mpsc::channel::<Result<Portion, Status>>(1);
-    let reading = AbortOnDropHandle::new(tokio::spawn(async move {
+    let reading = async move {
         let resource = resource(&kind);
         let read = async {
             let asked = store.ask_when(&kind, &query, limits)?;
@@ -261,7 +262,8 @@ async fn all(
         if let Err(error) = read.await {
             let _ = sender.send(Err(refused(error, resource.of()))).await;
         }
-    }));
+    };
+    let reading = AbortOnDropHandle::new(tokio::spawn(reading.in_current_span()));
     let first = match portions.recv().await {
         Some(first) => first?,
         None => return Err(Status::internal("the list ended before it began")),

@@ -33,6 +33,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// How long leaving the group may take: other members wait for a Lease that stays.
 const LEAVE: Duration = Duration::from_secs(3);
@@ -455,7 +456,8 @@ impl Filling {
                 permit = select_all(permits) => permit,
             };
             let (Some(permit), place, _) = permit else { return Ok(waits) };
-            match self.one(&waiting[place], permit).await? {
+            let span = tracing::error_span!("backfill", kind = waiting[place].kind.name());
+            match self.one(&waiting[place], permit).instrument(span).await? {
                 Filled::Completely { waits: one } => {
                     waits |= one;
                     drop(waiting.remove(place));
@@ -478,11 +480,10 @@ impl Filling {
         if !self.leading.leads(&backfill.kind) {
             return Ok(Filled::Elsewhere);
         }
-        let kind = backfill.kind.name();
         let columns: Vec<String> = backfill.columns().iter().map(ToString::to_string).collect();
         let columns = columns.join(", ");
-        tracing::info!(kind, columns, "Backfilling columns from the stored objects");
-        let counts = self.metrics.backfill(kind);
+        tracing::info!(columns, "Backfilling columns from the stored objects");
+        let counts = self.metrics.backfill(backfill.kind.name());
         let mut before = BackfillProgress::default();
         let rate = self.live.now().ingester.backfill_rate;
         let stop = self.stop.child_token();
@@ -511,14 +512,12 @@ impl Filling {
         let BackfillProgress { read, filled, failed, marked, waits, complete, .. } = filled;
         if marked > 0 {
             tracing::warn!(
-                kind,
                 rows = marked,
                 "The filter of this kind leaves out live rows that another filter has written: they were marked as deleted"
             );
         }
         if let Some(LeftOut { rows, live }) = waits {
             tracing::error!(
-                kind,
                 rows,
                 live,
                 "The filter of this kind leaves out so many live rows that none is marked as deleted: correct the filter; if it is meant, \
@@ -528,17 +527,17 @@ impl Filling {
         if complete {
             counts.incomplete_columns(0);
             counts.left_out_waiting(waits.map_or(0, |waits| waits.rows));
-            tracing::info!(kind, columns, rows = read, filled, failed, "Backfill finished");
+            tracing::info!(columns, rows = read, filled, failed, "Backfill finished");
             return Ok(Filled::Completely { waits: waits.is_some() });
         }
         if self.stop.is_cancelled() {
-            tracing::info!(kind, columns, rows = read, "Backfill interrupted, the next start continues it");
+            tracing::info!(columns, rows = read, "Backfill interrupted, the next start continues it");
             return Ok(Filled::Stopped);
         }
         match self.leading.leads(&backfill.kind) {
             true => Ok(Filled::Interrupted),
             false => {
-                tracing::info!(kind, columns, rows = read, "Another member continues the backfill");
+                tracing::info!(columns, rows = read, "Another member continues the backfill");
                 Ok(Filled::Elsewhere)
             }
         }

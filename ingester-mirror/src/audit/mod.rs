@@ -30,6 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 use verdict::{Wanted, judge};
 
 /// Rows in one page.
@@ -144,26 +145,18 @@ async fn audit_parts(
         if shards.is_empty() {
             continue;
         }
+        let span = unit.span();
         let suspended = config.ingester.is_suspended(unit.kind.name());
         if repair && suspended {
-            tracing::warn!(kind = unit.kind.name(), "Kind is suspended: what differs is not repaired");
+            span.in_scope(|| tracing::warn!("Kind is suspended: what differs is not repaired"));
         }
-        let repair = repair && !suspended;
-        let mut auditor = Auditor::new(unit, shards, progress).await?;
-        let suspects = auditor.suspects(report).await?;
-        let findings = auditor.confirm(suspects).await?;
-        let left = if repair { auditor.repair(&findings).await? } else { findings.len() };
-        repaired.repaired += (findings.len() - left) as u64;
-        repaired.left += left as u64;
-        for (suspect, finding) in findings {
-            report.add(ReportEntry {
-                kind: auditor.unit().kind.name().to_owned(),
-                namespace: suspect.namespace.into(),
-                name: suspect.name.into(),
-                uid: suspect.uid.into(),
-                finding,
-            });
-        }
+        let auditing = async {
+            let mut auditor = Auditor::new(unit, shards, progress).await?;
+            auditor.audit(repair && !suspended, report).await
+        };
+        let of_unit = auditing.instrument(span).await?;
+        repaired.repaired += of_unit.repaired;
+        repaired.left += of_unit.left;
     }
     Ok(repaired)
 }
@@ -187,6 +180,24 @@ impl<'a> Auditor<'a> {
         auditor.read_rejects().await?;
         auditor.read_lost().await?;
         Ok(auditor)
+    }
+
+    /// Compares the unit's objects with their rows, and repairs what differs if `repair`.
+    async fn audit(&mut self, repair: bool, report: &mut AuditReport) -> Result<Repaired, AuditError> {
+        let suspects = self.suspects(report).await?;
+        let findings = self.confirm(suspects).await?;
+        let left = if repair { self.repair(&findings).await? } else { findings.len() };
+        let repaired = Repaired { repaired: (findings.len() - left) as u64, left: left as u64 };
+        for (suspect, finding) in findings {
+            report.add(ReportEntry {
+                kind: self.unit().kind.name().to_owned(),
+                namespace: suspect.namespace.into(),
+                name: suspect.name.into(),
+                uid: suspect.uid.into(),
+                finding,
+            });
+        }
+        Ok(repaired)
     }
 
     /// Whether an object of this uid is compared.

@@ -99,7 +99,7 @@ impl Follower {
         let parts = self.parts_behind(leaving);
         let mut found = list_dependents(&*unit.cluster, &mirrored.kinds, &unit.kind, parts, &uids).await;
         for part in &found.unlisted {
-            tracing::warn!(kind = unit.kind.name(), dependents = part.kind, why = %part.why,
+            tracing::warn!(dependents = part.kind, why = %part.why,
                 "Objects wait that rules take out of etcd: what they own may be there without a row, and is not known");
         }
         found.owners.extend(remembered);

@@ -25,7 +25,6 @@ fn pace_of(rate: u32) -> Interval {
 impl Follower {
     /// Adds our finalizer whenever objects lack it.
     pub(super) async fn add_finalizers(&self) {
-        let unit = self.unit();
         let (mut backoff, start) = (Backoff::new(API_SERVER), tokio::time::Instant::now());
         loop {
             self.pipeline.finalizers_missing.notified().await;
@@ -38,11 +37,7 @@ impl Follower {
                     continue;
                 }
                 Ok(objects) => {
-                    tracing::warn!(
-                        kind = unit.kind.name(),
-                        objects,
-                        "Finalizers not added to some objects, trying again"
-                    );
+                    tracing::warn!(objects, "Finalizers not added to some objects, trying again");
                     backoff.pause()
                 }
                 // The round took longer than the API server keeps the list's version. That is not a failure: start over.
@@ -51,7 +46,7 @@ impl Follower {
                     backoff.pause()
                 }
                 Err(error) => {
-                    tracing::warn!(kind = unit.kind.name(), %error, "Finalizers not added now, trying again");
+                    tracing::warn!(%error, "Finalizers not added now, trying again");
                     backoff.pause()
                 }
             };
@@ -104,7 +99,7 @@ impl Follower {
                     }
                     // An admission webhook, for example, may reject the patch of this object. The next resync tries again.
                     Err(error) => {
-                        tracing::warn!(kind = unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
+                        tracing::warn!(namespace = %meta.namespace, name = %meta.name, %error,
                             "Finalizer not added; the object is mirrored anyway");
                     }
                 }

@@ -31,8 +31,7 @@ impl Follower {
                     }
                     Err(error) => {
                         unit.metrics.database_error(error.class());
-                        let kind = unit.kind.name();
-                        tracing::warn!(kind, %error, "Rows that the filter leaves out not counted, trying again");
+                        tracing::warn!(%error, "Rows that the filter leaves out not counted, trying again");
                         tokio::time::sleep(backoff.pause()).await;
                     }
                 }

@@ -24,7 +24,7 @@ impl Follower {
     /// may be behind them: where it contradicts a row, the object is looked at.
     pub(super) async fn list(&self, ahead: Option<Ahead>) -> Result<u64, ApiError> {
         let mut pages = self.listing.lock().await;
-        let (unit, kind) = (self.unit(), self.unit().kind.name());
+        let unit = self.unit();
         let rejected = self.rejected().await;
         let begin = tokio::time::Instant::now();
         // Everything that is known now was in the cluster before its version is requested. So a version that is behind comes from a cluster that
@@ -43,7 +43,6 @@ impl Follower {
         let behind = self.restored.load(Ordering::Relaxed);
         if behind {
             tracing::warn!(
-                kind,
                 stored = newest,
                 cluster = asked,
                 "The cluster is behind the stored rows, as after a restore from a backup: the rows follow the cluster"
@@ -76,7 +75,7 @@ impl Follower {
             self.restored.store(false, Ordering::Relaxed);
         }
         let seconds = begin.elapsed().as_secs_f32();
-        tracing::info!(kind, objects, read, unseen, version, seconds, "Listed");
+        tracing::info!(objects, read, unseen, version, seconds, "Listed");
         Ok(version)
     }
 
@@ -130,7 +129,7 @@ impl Follower {
         self.unit().metrics.objects_listed(Read::Metadata, objects);
         let version = version?;
         if version.is_none() {
-            tracing::info!(kind = self.unit().kind.name(), objects, "Much has changed: reading all objects");
+            tracing::info!(objects, "Much has changed: reading all objects");
         }
         Ok(version.map(|version| Changed { ahead: began_ahead, version, objects, items }))
     }

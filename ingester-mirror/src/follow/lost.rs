@@ -60,7 +60,6 @@ impl Follower {
         for EvictedObject { uid, namespace, name, version, .. } in lost {
             unit.metrics.eviction_lost();
             tracing::error!(
-                kind = unit.kind.name(),
                 %namespace,
                 %name,
                 %uid,

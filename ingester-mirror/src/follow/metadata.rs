@@ -97,7 +97,7 @@ impl Follower {
             };
             match read {
                 Err(error) if error.kind() == ApiErrorKind::Transient => {
-                    tracing::debug!(kind = self.unit().kind.name(), %error, "A list of metadata was cut off");
+                    tracing::debug!(%error, "A list of metadata was cut off");
                     if !began {
                         break;
                     }

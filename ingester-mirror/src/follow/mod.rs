@@ -53,6 +53,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 use watch::WatchEnd;
 use whole::Pages;
 
@@ -124,15 +125,10 @@ impl Follower {
         &self.pipeline.unit
     }
 
-    /// Mirrors the unit until it is stopped. An error is the message of a panic.
+    /// Mirrors the unit until it is stopped, in the span of the caller. An error is the message of a panic.
     pub(crate) async fn run(unit: Unit) -> Result<(), String> {
         let workers = unit.config().ingester.concurrent_reconciles_of(unit.kind.name());
-        tracing::info!(
-            kind = unit.kind.name(),
-            namespace = unit.namespace.as_deref(),
-            workers,
-            "Ingester controller registered"
-        );
+        tracing::info!(workers, "Ingester controller registered");
         unit.metrics.workers(workers);
         let exit = unit.exit.clone();
         let pipeline = Arc::new(Pipeline::new(unit));
@@ -141,18 +137,18 @@ impl Follower {
         pipeline.unit.mirrored.follow(pipeline.unit.name(), weak);
         let mut tasks = JoinSet::new();
         for _ in 0..workers.max(1) {
-            tasks.spawn(pipeline.clone().work());
+            tasks.spawn(pipeline.clone().work().in_current_span());
         }
         let (task, until) = (follower.clone(), pipeline.clone());
-        tasks.spawn(async move { until.until_stopped(task.follow()).await });
+        tasks.spawn(async move { until.until_stopped(task.follow()).await }.in_current_span());
         let (task, until) = (follower.clone(), pipeline.clone());
-        tasks.spawn(async move { until.until_stopped(task.resync()).await });
+        tasks.spawn(async move { until.until_stopped(task.resync()).await }.in_current_span());
         let (task, until) = (follower.clone(), pipeline.clone());
-        tasks.spawn(async move { until.until_stopped(task.apply_policies()).await });
+        tasks.spawn(async move { until.until_stopped(task.apply_policies()).await }.in_current_span());
         let task = follower.clone();
         let until = pipeline.clone();
-        tasks.spawn(async move { until.until_stopped(task.judge_filter()).await });
-        tasks.spawn(async move { pipeline.until_stopped(follower.add_finalizers()).await });
+        tasks.spawn(async move { until.until_stopped(task.judge_filter()).await }.in_current_span());
+        tasks.spawn(async move { pipeline.until_stopped(follower.add_finalizers()).await }.in_current_span());
         let all_ended = async {
             while let Some(ended) = tasks.join_next().await {
                 if let Err(error) = ended {
@@ -190,7 +186,7 @@ impl Follower {
                     backoff.reset();
                     self.observed.store(version, Ordering::Relaxed);
                     let WatchEnd(reason) = self.watch_synced(version).await;
-                    tracing::info!(kind = unit.kind.name(), ?reason, "Listing again");
+                    tracing::info!(?reason, "Listing again");
                     unit.metrics.watch_restarted(reason);
                 }
                 // The list took longer than the API server keeps its version. The first time, that is not a failure.
@@ -227,11 +223,9 @@ impl Follower {
     /// The kind could not be listed.
     fn not_listed(&self, error: &ApiError, failures: u32) {
         let unit = self.unit();
-        let kind = unit.kind.name();
         if error.kind() == ApiErrorKind::NotFound {
             if failures == 0 {
                 tracing::warn!(
-                    kind,
                     api_version = unit.kind.api_version(),
                     "This kind is not installed in the cluster: waiting for its CustomResourceDefinition"
                 );
@@ -243,7 +237,7 @@ impl Follower {
         unit.metrics.api_error(&error.code());
         unit.health.kind(&unit.name(), KindState::Failed(error.to_string()));
         if failures.is_multiple_of(20) {
-            tracing::error!(kind, %error, failures, "Cannot list, trying again");
+            tracing::error!(%error, failures, "Cannot list, trying again");
         }
     }
 
@@ -267,7 +261,7 @@ impl Follower {
         };
         let live = self.pipeline.known().live();
         self.unit().metrics.objects(live);
-        tracing::debug!(kind = self.unit().kind.name(), rows = live, "Live rows read");
+        tracing::debug!(rows = live, "Live rows read");
         Ok(ahead)
     }
 

@@ -86,13 +86,13 @@ impl Follower {
 
     /// One round. A failure is logged, and left to the next round.
     async fn apply_once(&self, policies: &Policies, rules: Vec<Result<EvictionRule, WrongRule>>, told: &mut bool) {
-        let (unit, kind) = (self.unit(), self.unit().kind.name());
+        let unit = self.unit();
         let mut round = Round::default();
         let all: Vec<EvictionRule> = rules.iter().flatten().cloned().collect();
         let premise = match unit.rows.premise(&all).await {
             Ok(premise) => premise,
             Err(error) => {
-                tracing::warn!(kind, %error, "Rules not judged now, trying again with the next round");
+                tracing::warn!(%error, "Rules not judged now, trying again with the next round");
                 return;
             }
         };
@@ -105,14 +105,14 @@ impl Follower {
                 Err(WrongRule { rule, error, .. }) => (rule, false, Err(*error)),
             };
             if let Err(error) = &judged {
-                tracing::warn!(kind, rule = name, %error, "Rule not judged: nothing leaves etcd by it");
+                tracing::warn!(rule = name, %error, "Rule not judged: nothing leaves etcd by it");
             }
             round.judged(name, enforced, judged.ok());
         }
         let moved = match self.let_go(policies, &mut round, (&premise, told)).await {
             Ok(moved) => moved,
             Err(error) => {
-                tracing::warn!(kind, %error, "Rules not enforced now, trying again with the next round");
+                tracing::warn!(%error, "Rules not enforced now, trying again with the next round");
                 BTreeSet::new()
             }
         };
@@ -194,15 +194,7 @@ impl Follower {
         let over = round.leaving.len().saturating_sub(left + hindered);
         let rules = round.rules.join(", ");
         if left > 0 || over > 0 {
-            tracing::info!(
-                kind = unit.kind.name(),
-                rules,
-                objects = left,
-                over,
-                hindered,
-                limit,
-                "Objects leave etcd by rules"
-            );
+            tracing::info!(rules, objects = left, over, hindered, limit, "Objects leave etcd by rules");
         }
         if left == 0 {
             return Ok(BTreeSet::new());
@@ -224,10 +216,7 @@ impl Follower {
         let mut moved = BTreeSet::new();
         for batch in free.chunks(MOST_OBJECTS) {
             if !self.pipeline.may_hand_on(mandate) {
-                tracing::info!(
-                    kind = unit.kind.name(),
-                    "The rules have changed, or the kind is being suspended: the round ends"
-                );
+                tracing::info!("The rules have changed, or the kind is being suspended: the round ends");
                 break;
             }
             // Before they leave: a process that is killed in between has then counted too many, not too few.

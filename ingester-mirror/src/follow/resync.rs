@@ -57,7 +57,6 @@ impl Follower {
     /// come once, so their comparison is tried again until it is complete.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
-        let kind = unit.kind.name();
         let mut last = Instant::now();
         let mut moves = unit.rows.moves();
         let (mut backoff, mut again) = (Backoff::new(API_SERVER), None);
@@ -85,11 +84,11 @@ impl Follower {
                 () = moved => {
                     is_owed = true;
                     self.pipeline.known().forget_ghosts();
-                    tracing::warn!(kind, "The database has moved to another server, or was restarted: comparing rows with the cluster");
+                    tracing::warn!("The database has moved to another server, or was restarted: comparing rows with the cluster");
                 }
                 () = self.written_late() => {
                     is_owed = true;
-                    tracing::debug!(kind, "An object that the last list lacks was written after it: comparing rows with the cluster");
+                    tracing::debug!("An object that the last list lacks was written after it: comparing rows with the cluster");
                 }
                 () = due => {}
             }
@@ -98,13 +97,13 @@ impl Follower {
             let is_complete = matches!(compared, Ok(Some(_)));
             match compared {
                 Ok(Some(found)) if found > 0 => {
-                    tracing::warn!(kind, objects = found, "Resync found objects that differ from their rows");
+                    tracing::warn!(objects = found, "Resync found objects that differ from their rows");
                 }
-                Ok(_) => tracing::debug!(kind, is_complete, "Resync found nothing"),
+                Ok(_) => tracing::debug!(is_complete, "Resync found nothing"),
                 Err(error) if error.kind() == ApiErrorKind::NotFound => {}
                 Err(error) => {
                     unit.metrics.api_error(&error.code());
-                    tracing::warn!(kind, %error, is_owed, "Resync failed");
+                    tracing::warn!(%error, is_owed, "Resync failed");
                 }
             }
             again = (is_owed && !is_complete).then(|| Instant::now() + backoff.pause().max(MOVING));
@@ -127,7 +126,7 @@ impl Follower {
         if let Err(error) = self.compare_rows().await {
             rows_compared = false;
             self.unit().metrics.database_error(error.class());
-            tracing::warn!(kind = self.unit().kind.name(), %error, "Rows not compared with what is remembered");
+            tracing::warn!(%error, "Rows not compared with what is remembered");
         }
         self.begin_list();
         let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
@@ -186,7 +185,7 @@ impl Follower {
         }
         let lost = self.pipeline.known().end_rows(|uid| self.pipeline.queue.holds(uid));
         if lost > 0 {
-            tracing::warn!(kind = unit.kind.name(), rows = lost, "Rows that this process wrote are no longer live");
+            tracing::warn!(rows = lost, "Rows that this process wrote are no longer live");
         }
         Ok(())
     }

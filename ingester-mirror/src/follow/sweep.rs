@@ -14,7 +14,6 @@ impl Follower {
     /// Looks at everything that is stored and that the list, which has just ended, lacks. Returns how many.
     pub(super) async fn sweep(&self, version: u64) -> usize {
         let unit = self.unit();
-        let kind = unit.kind.name();
         let Unseen { missed, evicted, waiting } = self.pipeline.known().unseen();
         unit.metrics.ghosts(self.pipeline.known().ghosts());
         let is_held = |uid: &str| self.pipeline.queue.holds(uid);
@@ -52,7 +51,7 @@ impl Follower {
             if !forget.is_empty()
                 && let Err(error) = in_time("clearing rejects", unit.rows.write(&forget)).await
             {
-                tracing::warn!(kind, %error, "Cannot remove the rejects of deleted objects");
+                tracing::warn!(%error, "Cannot remove the rejects of deleted objects");
             }
         }
         missed
@@ -63,7 +62,7 @@ impl Follower {
         match in_time("reading rejects", self.unit().rows.rejects()).await {
             Ok(rejects) => rejects.into_iter().map(|reject| reject.uid).collect(),
             Err(error) => {
-                tracing::warn!(kind = self.unit().kind.name(), %error, "Cannot look for rejects of deleted objects");
+                tracing::warn!(%error, "Cannot look for rejects of deleted objects");
                 Vec::new()
             }
         }
@@ -81,7 +80,7 @@ impl Follower {
         if !gone.is_empty()
             && let Err(error) = in_time("forgetting rejects", self.unit().rows.forget_rejects(&gone)).await
         {
-            tracing::warn!(kind = self.unit().kind.name(), %error, "Cannot remove the rejects of deleted objects");
+            tracing::warn!(%error, "Cannot remove the rejects of deleted objects");
         }
     }
 
@@ -91,7 +90,6 @@ impl Follower {
         let unit = self.unit();
         let Some(fuse) = unit.config().ingester.fuse(&unit.kind) else { return false };
         let (fuse, name) = (&fuse, &unit.name());
-        let kind = unit.kind.name();
         let ask = || unit.rows.ask_to_sweep(name, gone as u64, fuse);
         let answer = if gone > 0 {
             // The database is asked until it answers: the next list may be far away.
@@ -109,7 +107,7 @@ impl Follower {
                     answer
                 }
                 Err(error) => {
-                    tracing::debug!(kind, %error, "Objects that an earlier list lacked still count for the fuse of sweeps");
+                    tracing::debug!(%error, "Objects that an earlier list lacked still count for the fuse of sweeps");
                     Sweep::Allowed
                 }
             }
@@ -121,8 +119,6 @@ impl Follower {
         self.refused.store(refused.is_some(), Ordering::Relaxed);
         let Some((all, live)) = refused else { return false };
         tracing::error!(
-            kind,
-            namespace = unit.namespace.as_deref(),
             gone,
             all,
             live,

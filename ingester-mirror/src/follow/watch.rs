@@ -57,7 +57,7 @@ impl Follower {
                     }
                     metrics.api_error(&error.code());
                     if backoff.failures() == 3 {
-                        tracing::warn!(kind = self.unit().kind.name(), %error, "Watch lost, trying again");
+                        tracing::warn!(%error, "Watch lost, trying again");
                     }
                 }
             }

@@ -69,7 +69,7 @@ impl Follower {
             // The API server cuts off a reader that waits for the database while objects change. Pages do not. What was
             // received already is skipped.
             Err(error) if error.kind() == ApiErrorKind::Transient => {
-                tracing::info!(kind = self.unit().kind.name(), %error, "Reading page by page what a stream did not bring");
+                tracing::info!(%error, "Reading page by page what a stream did not bring");
                 self.received_is_written().await;
                 self.begin_list();
             }
@@ -135,7 +135,7 @@ impl Follower {
                     return Ok((page, hold));
                 }
                 Err(error) if error.kind() == ApiErrorKind::Transient && error.is_timeout() && pages.shrink() => {
-                    tracing::warn!(kind = self.unit().kind.name(), %error, objects = pages.limit, "Asking for a smaller page");
+                    tracing::warn!(%error, objects = pages.limit, "Asking for a smaller page");
                 }
                 Err(error) => return Err(error),
             }

@@ -152,7 +152,7 @@ impl Pipeline {
         if !is_test {
             self.evictions().add(meta);
         }
-        tracing::info!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, ?deletion,
+        tracing::info!(namespace = %meta.namespace, name = %meta.name, ?deletion,
             "Immutable object evicted from etcd");
         if deletion == Deletion::Gone {
             self.known().set(&meta.uid, meta.resource_version, RowState::Left, None);
@@ -182,7 +182,7 @@ impl Pipeline {
         let metrics = &self.unit.metrics;
         metrics.reconciled(Outcome::Error, 1);
         metrics.retried(1);
-        tracing::error!(kind = self.unit.kind.name(), namespace = %object.namespace, name = %object.name, reason, attempt,
+        tracing::error!(namespace = %object.namespace, name = %object.name, reason, attempt,
             "Object not evicted: its row, read back, is not what it should be");
         let pause = delay(attempt, self.unit.requeue_period());
         self.queue.push_later(Item::look(object, Why::Rewrite, attempt.saturating_add(1)), pause);
@@ -204,7 +204,7 @@ impl Pipeline {
                 // The version was the current one, and still the patch was refused: by an admission webhook, for example.
                 metrics.api_error(&error.code());
                 metrics.reconciled(Outcome::Error, 1);
-                tracing::warn!(kind = kind.name(), %namespace, %name, %error, attempt, "The API server refuses a change of this object");
+                tracing::warn!(%namespace, %name, %error, attempt, "The API server refuses a change of this object");
                 let (api_version, version) = (kind.api_version(), object.version.to_string());
                 self.unit.publisher.held(kind, object.subject(&api_version, &version), &error.to_string());
                 pause
@@ -216,7 +216,7 @@ impl Pipeline {
             | ApiErrorKind::Lease => {
                 metrics.api_error(&error.code());
                 metrics.reconciled(Outcome::Error, 1);
-                tracing::warn!(kind = kind.name(), %namespace, %name, %error, attempt, "Reconciler error");
+                tracing::warn!(%namespace, %name, %error, attempt, "Reconciler error");
                 pause
             }
         };

@@ -197,7 +197,7 @@ impl Pipeline {
     fn give_up(&self, meta: &Meta, why: GivenUp, reason: &str) {
         let kind = &self.unit.kind;
         self.unit.metrics.finalizer_given_up(why);
-        tracing::warn!(kind = kind.name(), namespace = %meta.namespace, name = %meta.name, resource_version = meta.resource_version,
+        tracing::warn!(namespace = %meta.namespace, name = %meta.name, resource_version = meta.resource_version,
             reason, "Finalizer given up: the object is mirrored without it, and its last state may be missed when it is deleted");
         let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
         let object = ObjectRef::of(meta);

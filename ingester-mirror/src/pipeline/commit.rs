@@ -31,7 +31,6 @@ impl Pipeline {
         &self,
         writes: Vec<Write>,
         rejections: Vec<Rejection>,
-        singly: bool,
         restores: u32,
     ) -> Result<Vec<Acknowledgement>, Stopped> {
         self.count_swept(&writes).await?;
@@ -39,7 +38,7 @@ impl Pipeline {
             writes.into_iter().map(|write| (write.change, write.consequences)).unzip();
         let mut remaining = Remaining { rejections, ..Remaining::default() };
         match self.write(changes, restores).await? {
-            Some(report) => self.conclude(consequences, &report, singly, &mut remaining),
+            Some(report) => self.conclude(consequences, &report, &mut remaining),
             None => {
                 for Consequences { object, .. } in consequences {
                     self.known().doubt(&object.uid);
@@ -48,10 +47,6 @@ impl Pipeline {
             }
         }
         let Remaining { acknowledgements, rejections, orphans, mut done } = remaining;
-        if !singly {
-            let objects = done.len() + acknowledgements.len();
-            tracing::info!(kind = self.unit.kind.name(), objects, "Successfully synced objects to metadata storage");
-        }
         self.record(rejections, &mut done).await?;
         // After the rejects, which it deletes: a deleted object cannot be corrected.
         if !orphans.is_empty() {
@@ -82,7 +77,7 @@ impl Pipeline {
     }
 
     /// Decides what follows from the result of each write.
-    fn conclude(&self, all: Vec<Consequences>, report: &Report, singly: bool, remaining: &mut Remaining) {
+    fn conclude(&self, all: Vec<Consequences>, report: &Report, remaining: &mut Remaining) {
         let reasons = |rejected: &'_ [Rejected]| -> HashMap<Box<str>, String> {
             rejected.iter().map(|rejected| (rejected.uid.clone(), rejected.reason.clone())).collect()
         };
@@ -100,7 +95,7 @@ impl Pipeline {
                 self.look_at_stale(its.object, &its.trail);
                 remaining.done.push(uid);
             } else {
-                self.stored(its, singly, remaining);
+                self.stored(its, remaining);
             }
         }
     }
@@ -124,10 +119,10 @@ impl Pipeline {
     }
 
     /// The row is stored, so what follows the commit is due.
-    fn stored(&self, its: Consequences, singly: bool, remaining: &mut Remaining) {
+    fn stored(&self, its: Consequences, remaining: &mut Remaining) {
         self.remember(&its);
         let Consequences { object, then, subject, again, trail, .. } = its;
-        self.log(singly, &object.namespace, &object.name);
+        tracing::debug!(namespace = %object.namespace, name = %object.name, "Successfully synced object to metadata storage");
         if let Some(delay) = again {
             // A planned look is not a failure.
             self.queue.push_later(Item::look(object.clone(), Why::Due, 0), delay);
@@ -168,7 +163,6 @@ impl Pipeline {
         };
         let Some(report) = self.unit.until_done("writing", write).await? else { return Ok(None) };
         tracing::debug!(
-            kind = self.unit.kind.name(),
             objects = count,
             written = report.written,
             unchanged = report.unchanged,
@@ -213,7 +207,7 @@ impl Pipeline {
         metrics.database_error(ErrorClass::Unknown);
         metrics.reconciled(Outcome::Error, 1);
         metrics.retried(1);
-        tracing::warn!(kind = self.unit.kind.name(), namespace = %object.namespace, name = %object.name, reason,
+        tracing::warn!(namespace = %object.namespace, name = %object.name, reason,
             attempt = trail.attempt, "Object not stored: unclassified error; retrying");
         let pause = delay(trail.attempt, self.unit.requeue_period());
         self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
@@ -237,9 +231,16 @@ impl Pipeline {
             Becomes::Stored(LifecycleState::Live, _) => metrics.mirrored(1),
             Becomes::Stored(LifecycleState::Evicted, _) | Becomes::Confirmed => {}
             Becomes::Gone { .. } if before.is_some_and(RowState::is_leaving) => {}
-            Becomes::Gone { swept: true } => metrics.orphans_swept(1),
+            Becomes::Gone { swept: true } => {
+                metrics.orphans_swept(1);
+                log_deleted(&its.object);
+            }
             Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
-            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),
+            Becomes::LeftOut => metrics.deleted(1),
+            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::Gone { .. } => {
+                metrics.deleted(1);
+                log_deleted(&its.object);
+            }
         }
         if before == Some(RowState::Rejected) && matches!(its.becomes, Becomes::Stored(..)) {
             let (api_version, version) = (self.unit.kind.api_version(), version.to_string());
@@ -259,7 +260,7 @@ impl Pipeline {
             self.known().set(&object.uid, object.version, RowState::Rejected, None);
             self.unit.metrics.rejected();
             self.unit.metrics.reconciled(Outcome::Error, 1);
-            tracing::error!(kind = self.unit.kind.name(), namespace = %object.namespace, name = %object.name,
+            tracing::error!(namespace = %object.namespace, name = %object.name,
                 resource_version = object.version, reason = reject.reason,
                 "Object rejected: recorded in ingester_rejects, to be tried again when it changes");
             let (api_version, version) = (self.unit.kind.api_version(), object.version.to_string());
@@ -276,4 +277,8 @@ impl Pipeline {
         }
         Ok(())
     }
+}
+
+fn log_deleted(object: &ObjectRef) {
+    tracing::info!(namespace = %object.namespace, name = %object.name, "Object deleted: its row has a delete_time");
 }

@@ -74,7 +74,7 @@ impl Pipeline {
             return;
         }
         let kind = &self.unit.kind;
-        tracing::error!(kind = kind.name(), namespace = %meta.namespace, name = %meta.name, uid = %meta.uid,
+        tracing::error!(namespace = %meta.namespace, name = %meta.name, uid = %meta.uid,
             row = seen.res_version, object = meta.resource_version,
             "Ghost: this object was evicted from etcd and is there again, in another state than its row holds; \
              both are left alone: decide with `ingester ghosts`");

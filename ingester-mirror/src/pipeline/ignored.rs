@@ -11,7 +11,7 @@ impl Pipeline {
         let Some(annotation) = ignored.filter(|_| is_new) else { return };
         let kind = &self.unit.kind;
         self.unit.metrics.annotation_ignored();
-        tracing::warn!(kind = kind.name(), namespace = %meta.namespace, name = %meta.name, %annotation,
+        tracing::warn!(namespace = %meta.namespace, name = %meta.name, %annotation,
             "Annotation ignored: the kind is not evictable, so the object stays in the cluster");
         let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
         let object = ObjectRef::of(meta);

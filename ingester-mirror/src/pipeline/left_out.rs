@@ -63,7 +63,7 @@ impl Pipeline {
                 batch.writes.push(write);
                 continue;
             }
-            tracing::debug!(kind = unit.kind.name(), namespace = %object.namespace, name = %object.name,
+            tracing::debug!(namespace = %object.namespace, name = %object.name,
                 "The filter leaves out this object, whose row another filter has written: the row stays for now");
             withheld.add(object);
             batch.done.push(object.uid.clone());
@@ -74,7 +74,6 @@ impl Pipeline {
 
     /// There is a verdict about the rows that wait. If they may be marked, their objects are looked at again.
     pub(crate) fn filter_judged(&self, verdict: FilterVerdict) {
-        let kind = self.unit.kind.name();
         self.unit.metrics.left_out_waiting(verdict.waiting());
         let objects = {
             let mut withheld = self.withheld();
@@ -85,7 +84,6 @@ impl Pipeline {
             FilterVerdict::Marks(found) => {
                 if found.rows > 0 {
                     tracing::warn!(
-                        kind,
                         rows = found.rows,
                         live = found.live,
                         "The filter of this kind leaves out live rows that another filter has written: they are marked as deleted"
@@ -96,7 +94,6 @@ impl Pipeline {
                 }
             }
             FilterVerdict::Waits(found) => tracing::error!(
-                kind,
                 rows = found.rows,
                 live = found.live,
                 "The filter of this kind leaves out so many live rows that none is marked as deleted: correct the filter; if it is meant, run \

@@ -66,9 +66,6 @@ pub(crate) const MOST_OBJECTS: usize = 256;
 /// Roughly the most bytes of objects in one transaction; a single object may have more.
 const MOST_BYTES: usize = 2 << 20;
 
-/// A batch of up to this many objects is logged object by object at level info, a larger one as a whole.
-const LOGGED_SINGLY: usize = 3;
-
 /// How many objects are looked at or acknowledged at a time. An object that was looked at counts until it is written.
 const REQUESTS: usize = 16;
 
@@ -221,31 +218,19 @@ impl Pipeline {
     async fn reconcile(&self, items: Vec<Item>, requests: &mut Requests) -> Result<(), Stopped> {
         let working = self.unit.metrics.work(items.len());
         let restores = self.restores.load(Ordering::Relaxed);
-        let singly = items.len() <= LOGGED_SINGLY;
         for item in &items {
             let (namespace, name) = item.names();
-            tracing::debug!(kind = self.unit.kind.name(), namespace, name, "Reconciling object");
+            tracing::debug!(namespace, name, "Reconciling object");
         }
         let batch = self.prepare(items).await?;
         for request in batch.requests {
             requests.send(request);
         }
         self.queue.done(batch.done.iter().map(AsRef::as_ref));
-        for acknowledgement in self.commit(batch.writes, batch.rejections, singly, restores).await? {
+        for acknowledgement in self.commit(batch.writes, batch.rejections, restores).await? {
             requests.acknowledge(acknowledgement);
         }
         drop(working);
         Ok(())
-    }
-
-    /// One line for each object that is stored, in the words of the reference system: at level info for small batches, at debug for large
-    /// ones, which have a line of their own.
-    fn log(&self, singly: bool, namespace: &str, name: &str) {
-        let kind = self.unit.kind.name();
-        if singly {
-            tracing::info!(kind, namespace, name, "Successfully synced object to metadata storage");
-        } else {
-            tracing::debug!(kind, namespace, name, "Successfully synced object to metadata storage");
-        }
     }
 }

@@ -247,7 +247,7 @@ impl Pipeline {
         let row = self.unit.kind.bare_row(object).ok()?;
         if let Some(reason) = reason {
             let meta = object.meta();
-            tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, reason,
+            tracing::warn!(namespace = %meta.namespace, name = %meta.name, reason,
                 "Deleted object cannot be decoded: stored without its indexed columns");
         }
         Some(row)

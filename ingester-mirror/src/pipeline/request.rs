@@ -11,6 +11,7 @@ use ingester_core::object::{ManagedFields, Meta, Object};
 use ingester_store::guard::Version;
 use std::sync::Arc;
 use tokio::task::{JoinError, JoinSet};
+use tracing::Instrument as _;
 
 /// How many requests may wait or be under way before a worker takes no further batch.
 const MOST: usize = 2 * super::MOST_OBJECTS;
@@ -56,7 +57,7 @@ impl Requests {
 
     pub(super) fn send(&mut self, request: Request) {
         let pipeline = self.pipeline.clone();
-        self.tasks.spawn(async move {
+        let work = async move {
             let item = match request {
                 Request::AddFinalizer { object, trail } => pipeline.add_finalizer_first(object, trail).await,
                 Request::Look { object, why, seen, trail } => pipeline.look(object, why, seen, trail).await,
@@ -65,18 +66,20 @@ impl Requests {
                 Ok(item) => pipeline.queue.hand_back(item),
                 Err(uid) => pipeline.queue.done([&*uid]),
             }
-        });
+        };
+        self.tasks.spawn(work.in_current_span());
     }
 
     pub(super) fn acknowledge(&mut self, acknowledgement: Acknowledgement) {
         let pipeline = self.pipeline.clone();
-        self.tasks.spawn(async move {
+        let work = async move {
             let uid = acknowledgement.object.uid.clone();
             if let Ok(_permit) = pipeline.acknowledgements.acquire().await {
                 pipeline.acknowledge(acknowledgement).await;
             }
             pipeline.queue.done([&*uid]);
-        });
+        };
+        self.tasks.spawn(work.in_current_span());
     }
 }
 
@@ -109,7 +112,7 @@ impl Pipeline {
                 Work::Object { object, arrival: Arrival::Patch { again: false } }
             }
             Err(error) => {
-                tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
+                tracing::warn!(namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
                 // The rounds that add finalizers skip objects without a row.
                 let again = error.may_pass();

@@ -56,7 +56,6 @@ fn marking(rule: &RetentionRule) -> MarkingRule<'_> {
 /// Purges what the rules of a kind about rows in one state let go. A failure is logged, and left to the next round.
 pub(crate) async fn apply(
     rows: &dyn RetainedRows,
-    kind: &str,
     state: Retained,
     rules: Vec<RetentionRule>,
     grace: Duration,
@@ -69,7 +68,7 @@ pub(crate) async fn apply(
     let together = match together.await {
         Ok(together) => together,
         Err(error) => {
-            tracing::warn!(kind, %error, "Rules not judged: no row of their state is purged, trying again later");
+            tracing::warn!(%error, "Rules not judged: no row of their state is purged, trying again later");
             applied.failed += 1;
             return applied;
         }
@@ -78,12 +77,12 @@ pub(crate) async fn apply(
         match withdraw_lapsed(rows, &together).await {
             Ok(Some(0)) => {}
             Ok(Some(withdrawn)) => {
-                tracing::info!(kind, rows = withdrawn, "Marks of rules that no longer hold are taken back")
+                tracing::info!(rows = withdrawn, "Marks of rules that no longer hold are taken back")
             }
             Ok(None) => return applied,
             Err(error) => {
                 applied.failed += 1;
-                tracing::warn!(kind, %error, "Marks of rules not checked: no marked row is purged, trying again later");
+                tracing::warn!(%error, "Marks of rules not checked: no marked row is purged, trying again later");
                 return applied;
             }
         }
@@ -96,14 +95,14 @@ pub(crate) async fn apply(
         let done = purge(rows, &together, number, grace, &mut applied).await;
         let purged = applied.purged - before;
         if purged > 0 {
-            tracing::info!(kind, rule, rows = purged, "Rows are purged by a rule");
+            tracing::info!(rule, rows = purged, "Rows are purged by a rule");
         }
         match done {
             Ok(true) => {}
             Ok(false) => return applied,
             Err(error) => {
                 applied.failed += 1;
-                tracing::warn!(kind, rule, %error, "The rule purges nothing now, trying again later");
+                tracing::warn!(rule, %error, "The rule purges nothing now, trying again later");
                 // The database failed: the other rules would only ask it once more.
                 if matches!(error, RetentionError::Store(_)) {
                     return applied;
@@ -115,10 +114,10 @@ pub(crate) async fn apply(
         if let Err(error) = count(rows, &together, number, &mut applied).await {
             let rule = &together.rules[number].name;
             applied.failed += 1;
-            tracing::warn!(kind, rule, %error, "Rule of retention not judged, trying again later");
+            tracing::warn!(rule, %error, "Rule of retention not judged, trying again later");
         }
     }
-    count_pending(rows, kind, &together, &mut applied).await;
+    count_pending(rows, &together, &mut applied).await;
     applied
 }
 
@@ -290,12 +289,12 @@ async fn count(
 }
 
 /// Counts the rows that no rule may judge now.
-async fn count_pending(rows: &dyn CoveredRows, kind: &str, together: &Together, applied: &mut Applied) {
+async fn count_pending(rows: &dyn CoveredRows, together: &Together, applied: &mut Applied) {
     for rule in together.rules.iter().filter(|rule| !is_by_age(rule)) {
         let name = rule.name.clone();
         match rows.pending(rule, &together.premise).await.map_err(|error| of_rule(rule, error)) {
             Ok(pending) => applied.pending.push((name, pending)),
-            Err(error) => tracing::warn!(kind, %error, "Rows that rules may not judge are not counted"),
+            Err(error) => tracing::warn!(%error, "Rows that rules may not judge are not counted"),
         }
     }
 }

@@ -56,6 +56,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// The longest pause between two rounds.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -94,14 +95,8 @@ impl RetentionTask {
     pub async fn run(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             for kind in &self.kinds {
-                let name = kind.name();
-                self.purge_rows(kind, &stop).await;
-                if let Err(error) = self.purge_history(kind, &stop).await {
-                    tracing::warn!(kind = name, %error, "Old versions not purged, trying again later");
-                }
-                if let Err(error) = self.purge_changes(kind, &stop).await {
-                    tracing::warn!(kind = name, %error, "Old changes not purged, trying again later");
-                }
+                let span = tracing::error_span!("retention", kind = kind.name());
+                self.purge_all(kind, &stop).instrument(span).await;
             }
             let ages = |config: &Config| (config.retention.clone(), config.changes.retention);
             let before = ages(&self.live.now());
@@ -129,6 +124,17 @@ impl RetentionTask {
         }
     }
 
+    /// Purges a kind's rows, former versions and changes. A failure is logged, and left to the next round.
+    async fn purge_all(&self, kind: &Kind, stop: &CancellationToken) {
+        self.purge_rows(kind, stop).await;
+        if let Err(error) = self.purge_history(kind, stop).await {
+            tracing::warn!(%error, "Old versions not purged, trying again later");
+        }
+        if let Err(error) = self.purge_changes(kind, stop).await {
+            tracing::warn!(%error, "Old changes not purged, trying again later");
+        }
+    }
+
     /// Purges a kind's rows as its rules say, and counts the rows that judging rules let go.
     async fn purge_rows(&self, kind: &Kind, stop: &CancellationToken) {
         let (mut dry, mut waiting) = (0, 0);
@@ -153,12 +159,12 @@ impl RetentionTask {
 
     /// Purges a kind's rows by age alone.
     async fn purge_by_age(&self, kind: &Kind, stop: &CancellationToken) {
-        let (name, mut rows) = (kind.name(), 0);
+        let mut rows = 0;
         if let Err(error) = self.purge_older(kind, &mut rows, stop).await {
-            tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
+            tracing::warn!(%error, "Rows of deleted objects not purged, trying again later");
         }
         if rows > 0 {
-            tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
+            tracing::info!(rows, "Rows of objects that were deleted long ago are purged");
         }
     }
 
@@ -364,7 +370,6 @@ impl rows::RetainedRows for RowsOfTask<'_> {
                 let marking = self.task.store.mark_by_rule(self.kind, rule, &rows::judged(&rows), premise).await?;
                 if marking.marked > 0 {
                     tracing::info!(
-                        kind = self.kind.name(),
                         rule = rule.name,
                         rows = marking.marked,
                         "Rows of only copies are marked by a rule and purged after the grace"
@@ -382,9 +387,7 @@ impl rows::RetainedRows for RowsOfTask<'_> {
             async move {
                 let withdrawn = self.task.store.withdraw_marks(self.kind, &marks, Withdrawal::Lapsed).await?;
                 for (namespace, name) in withdrawn.namesakes {
-                    let kind = self.kind.name();
                     tracing::warn!(
-                        kind,
                         namespace,
                         name,
                         "A row stays deleted although its mark is taken back: a live row has its name"

@@ -100,7 +100,7 @@ impl Client {
         let enforce = !self.sim.world().more.dry;
         loop {
             tokio::time::sleep(PAUSE).await;
-            apply(&self, self.kind.name(), Retained::Evicted, rules(enforce), GRACE).await;
+            apply(&self, Retained::Evicted, rules(enforce), GRACE).await;
         }
     }
 }

@@ -31,6 +31,7 @@ use records::Recorder;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// What every controller needs.
 #[derive(Clone)]
@@ -73,7 +74,8 @@ pub async fn run(
     let ended = stop.child_token();
     let recording = tokio::spawn(Recorder::new(&context, &units).run(ended.clone()));
     for unit in units {
-        controllers.spawn(supervise(unit, context.assignment.clone(), suspension.clone()));
+        let span = unit.span();
+        controllers.spawn(supervise(unit, context.assignment.clone(), suspension.clone()).instrument(span));
     }
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
@@ -202,7 +204,7 @@ async fn mirror(unit: &Unit, name: &str, held: &mut HeldUnit, suspension: &Suspe
     let Err(reason) = ended else { return };
     unit.metrics.panicked();
     unit.health.kind(name, KindState::Failed(format!("panicked: {reason}")));
-    tracing::error!(kind, reason, "Controller panicked and is started again; please report it");
+    tracing::error!(reason, "Controller panicked and is started again; please report it");
     if begin.elapsed() > RESTART_LONGEST {
         backoff.reset();
     }
@@ -301,6 +303,51 @@ mod tests {
         let suspension = Suspension::new(&kinds, &config, &metrics);
         let ran = run(context, &kinds, &Live::fixed(config), &suspension, CancellationToken::new()).await;
         assert!(ran.unwrap_err().to_string().contains("have one table, `model`"));
+    }
+
+    /// An API server that does not serve the kind.
+    async fn answer_not_found(_: Request<Body>) -> Result<Response<Body>, Infallible> {
+        let text = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}"#;
+        Ok(Response::builder().status(404).body(Body::from(text.as_bytes().to_vec())).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_warning_of_a_unit_names_the_unit_at_level_warn() {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::WARN)
+            .with_ansi(false)
+            .with_writer(Arc::new(log.reopen().unwrap()))
+            .finish();
+        let _logging = tracing::subscriber::set_default(subscriber);
+        let mut config = Config::default();
+        config.ingester.namespaces = vec!["ml".into()];
+        (config.ingester.replicas.enabled, config.ingester.replicas.shards) = (true, 2);
+        let metrics = Metrics::new().unwrap();
+        let context = context(&Arc::new(Store::in_memory(&[MODEL]).await.unwrap()), &config, &metrics);
+        let context = Context { client: Client::new(tower::service_fn(answer_not_found), "default"), ..context };
+        let suspension = Suspension::new(&[MODEL], &config, &metrics);
+        let (live, exit) = (Live::fixed(config), CancellationToken::new());
+        let warned = async {
+            let is_warning = |line: &&str| line.contains("This kind is not installed");
+            loop {
+                let log = std::fs::read_to_string(log.path()).unwrap();
+                let lines: Vec<String> = log.lines().filter(is_warning).map(str::to_owned).collect();
+                if lines.len() == 2 {
+                    exit.cancel();
+                    return lines;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let both = async { tokio::join!(run(context, &[MODEL], &live, &suspension, exit.clone()), warned) };
+        let (ran, lines) = tokio::time::timeout(std::time::Duration::from_secs(60), both).await.unwrap();
+        ran.unwrap();
+        for shard in ["1/2", "2/2"] {
+            let unit =
+                format!(" WARN unit{{kind=\"Model\" namespace=\"ml\" shard={shard}}}: ingester_mirror::follow: ");
+            assert!(lines.iter().any(|line| line.contains(&unit)), "{lines:#?}");
+        }
     }
 
     /// Runs a process until each of its namespaces was listed, and nothing waits. Returns how many sweeps were refused.

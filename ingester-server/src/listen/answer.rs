@@ -25,6 +25,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
+use tracing::{Instrument as _, Span};
 
 /// The most bytes that the connection is given at a time. It requests more while it has little to send, so that an answer exists until
 /// almost all of it is sent, and its time is checked repeatedly.
@@ -45,12 +46,13 @@ pub(super) async fn answer<H: Handler>(
     if matches!(target, Ok(Target::Health(_) | Target::Console(_))) {
         log.quiet();
     }
+    let span = log.span().clone();
     let counted = shared.metrics.request();
     let mut response = match checked(&request, &shared) {
         Err(status) => status.response(),
         Ok(()) => {
             let request = request.map(|body| Body::new(Timed::new(Limited::new(body, limits.body_bytes), limits.body)));
-            within(limits.request, handler.answer(request, peer, log.clone())).await
+            within(limits.request, handler.answer(request, peer, log.clone())).instrument(span.clone()).await
         }
     };
     log.answered(response.status());
@@ -82,6 +84,7 @@ pub(super) async fn answer<H: Handler>(
         rest: Bytes::new(),
         deadline,
         stop,
+        span,
         _place: place,
         _counted: counted,
         ends: Ends(open.phase().clone()),
@@ -143,6 +146,8 @@ pub(super) struct Answer {
     deadline: Option<Pin<Box<Sleep>>>,
     /// Answers that only wait end when the server does.
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    /// Its request's.
+    span: Span,
     /// The place that its user has taken for it.
     _place: Option<Place>,
     _counted: Counted,
@@ -163,6 +168,8 @@ impl hyper::body::Body for Answer {
     type Error = axum::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let span = self.span.clone();
+        let _inside = span.enter();
         if self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(cx).is_ready()) {
             tracing::debug!(phase = ?self.ends.0, "An answer took too long");
             return Poll::Ready(Some(Err(axum::Error::new("the answer took too long"))));
@@ -206,7 +213,7 @@ impl hyper::body::Body for Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Body, Bytes, Ends, PORTION, Phase};
+    use super::{Answer, Body, Bytes, Ends, PORTION, Phase, Span};
     use crate::metrics::Metrics;
     use http_body_util::{BodyExt as _, StreamBody};
     use hyper::body::{Body as _, Frame};
@@ -219,6 +226,7 @@ mod tests {
             rest: Bytes::new(),
             deadline: Some(Box::pin(tokio::time::sleep(time))),
             stop: None,
+            span: Span::none(),
             _place: None,
             _counted: Metrics::new().unwrap().request(),
             ends: Ends(Arc::new(Phase::default())),

@@ -3,6 +3,7 @@
 use super::{Limits, Listener, Tls};
 use crate::access::AccessLog;
 use crate::body;
+use crate::caller::{Attributes, Verb};
 use crate::fixture::{Authority, Certificate};
 use crate::identity::Peer;
 use crate::metrics::Metrics;
@@ -691,4 +692,44 @@ fn a_certificate_that_cannot_be_used_is_named() {
     std::fs::write(&certificate, &authority.server("localhost").pem).unwrap();
     let error = error();
     assert!(error.starts_with(&format!("the certificate in {shown} cannot be used with the key in ")), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_logged_about_a_request_names_it_until_its_body_ends() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_ansi(false)
+        .with_writer(Arc::new(log.reopen().unwrap()))
+        .finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let handler = |_: Request<Body>, _: Peer, log: AccessLog| async move {
+        log.user("ada");
+        let [group, version, resource] = ["michelangelo.api", "v2", "models"].map(str::to_owned);
+        let [subresource, namespace, name] = [const { String::new() }; 3];
+        let attributes = Attributes { verb: Verb::List, group, version, resource, subresource, namespace, name };
+        log.about(&attributes, "", "");
+        tracing::warn!("said by the handler");
+        let body = futures::stream::once(async {
+            tracing::warn!("said by the body");
+            Ok::<_, std::io::Error>("x")
+        });
+        Response::new(Body::from_stream(body))
+    };
+    let listener = Listener::on_loopback(0).await.unwrap();
+    let (address, stop) = (listener.address().unwrap(), CancellationToken::new());
+    let serving = listener.serve(Limits::default(), Metrics::new().unwrap(), handler, stop.clone());
+    let asking = async {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
+        let answer = all(&mut stream).await;
+        stop.cancel();
+        answer
+    };
+    let (_, answer) = tokio::time::timeout(PATIENCE, async { tokio::join!(serving, asking) }).await.unwrap();
+    assert!(answer.contains("200 OK"), "{answer}");
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    let said: Vec<&str> = log.lines().filter_map(|line| line.split_once(" WARN ")).map(|(_, said)| said).collect();
+    let request = r#"request{user="ada" verb="list" resource="models"}: ingester_server::listen::tests: "#;
+    assert_eq!(said, [format!("{request}said by the handler"), format!("{request}said by the body")]);
 }

@@ -101,11 +101,7 @@ impl Acting {
     /// Returns the status that the caller gets for the API server's answer.
     pub(crate) fn told(is_impersonating: bool, caller: &Caller, mut status: Status) -> Status {
         if is_impersonating && status.code == StatusCode::FORBIDDEN && status.message.contains("impersonate") {
-            tracing::info!(
-                user = caller.user,
-                reason = status.message,
-                "A restore was refused: the server may not impersonate its caller"
-            );
+            tracing::info!(reason = status.message, "A restore was refused: the server may not impersonate its caller");
             status = cannot(
                 caller,
                 "the server's account may not impersonate you (`ingester rbac --restore` prints the role for that)",

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 /// A request that changes something.
 pub(super) struct Write {
@@ -61,13 +62,13 @@ impl Writes {
     ) -> Result<write::Answer, Status> {
         log.work_begins();
         let (log, end) = (log.clone(), self.end.clone());
-        let task = self.tasks.spawn(async move {
+        let write = async move {
             let answer = end.run_until_cancelled(work).await?;
             log.work_ended(answer.as_ref().map_or_else(|status| status.code, |_| StatusCode::OK));
             drop(place);
             Some(answer)
-        });
-        match task.await {
+        };
+        match self.tasks.spawn(write.in_current_span()).await {
             Ok(Some(answer)) => answer,
             Ok(None) => Err(Status::unavailable("the server ends, and has not finished this")),
             // The panic's hook has logged it.

@@ -31,6 +31,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument as _;
 
 /// The factor by which more may wait for a watcher that has not reached its position in the log yet.
 const JOINING: usize = 4;
@@ -109,10 +110,11 @@ impl Hub {
             sender,
         };
         let counted = self.0.metrics.watch(&kind.plural());
-        let following = AbortOnDropHandle::new(tokio::spawn(async move {
+        let following = async move {
             let _held = (place, counted);
             follower.run(begin, working, standing).await;
-        }));
+        };
+        let following = AbortOnDropHandle::new(tokio::spawn(following.in_current_span()));
         // Fused, because the compressor polls once more after the end.
         let lines = stream::unfold((receiver, following), |(mut receiver, following)| async {
             let line = receiver.recv().await?;
@@ -192,7 +194,7 @@ impl Follower {
                 if status.reason == Reason::Expired { "expired" } else { "refused" }
             }
         };
-        tracing::debug!(user = self.user, kind = self.kind.kind(), reason, "A watch was ended");
+        tracing::debug!(kind = self.kind.kind(), reason, "A watch was ended");
         self.shared.metrics.watch_ended(reason);
     }
 
@@ -368,7 +370,7 @@ impl Follower {
     /// Checks repeatedly whether the caller may watch.
     fn stands(&self, watcher: Arc<Watcher>, standing: Standing) -> AbortOnDropHandle<()> {
         let pause = self.shared.limits.rights;
-        AbortOnDropHandle::new(tokio::spawn(async move {
+        let checking = async move {
             let mut unanswered = 0;
             loop {
                 tokio::time::sleep(pause).await;
@@ -379,7 +381,8 @@ impl Follower {
                     Err(status) => return watcher.queue.end(status.into()),
                 }
             }
-        }))
+        };
+        AbortOnDropHandle::new(tokio::spawn(checking.in_current_span()))
     }
 
     /// Sends live changes until the time is over.

@@ -182,7 +182,8 @@ async fn crashes(world: &mut World, count: usize, mut crash: impl AsyncFnMut(&mu
     let lost = world.metrics()?.sum("ingester_evictions_lost_total", &[]);
     let mut errors = world.log_lines(&["ERROR"])?;
     // A library's message about a connection that ended is not a report of the ingester.
-    errors.retain(|line| line.contains(" ERROR ingester") && !line.contains("Metadata storage failed, trying again"));
+    let is_ours = |line: &str| line.contains(" ERROR ingester") || line.contains("}: ingester");
+    errors.retain(|line| is_ours(line) && !line.contains("Metadata storage failed, trying again"));
     ensure!(lost == 0.0 && errors.is_empty(), "the ingester reports {lost} lost evictions, and {errors:#?}");
     removed_objects_have_rows(&world.database, &world.objects.namespace, objects).await?;
     nothing_hangs(world).await?;

@@ -89,7 +89,7 @@ fn has_field(line: &str, field: &str, value: &str) -> bool {
 }
 
 async fn every_sample_and_every_update_reaches_its_row(world: &mut World) -> Result<()> {
-    // At this level each object has its own line; otherwise a batch has one.
+    // At this level each object has its own line.
     world.start_with(&Settings { log_level: "debug", ..world.settings() })?;
     for sample in samples()? {
         world.objects.create(sample).await?;

@@ -122,7 +122,7 @@ async fn a_write_goes_on_to_its_end_after_a_signal() -> Result<()> {
     until("it ends", async || Ok(server.ended()?.is_some())).await?;
     let log = server.log();
     ensure!(server.ended()?.is_some_and(|status| status.code() == Some(0)), "{log}");
-    let line = log.lines().find(|line| line.contains("delete")).context("no line")?;
+    let line = log.lines().find(|line| line.contains(" audit: ") && line.contains("delete")).context("no line")?;
     ensure!(["evicted", "499", "outcome", "200"].iter().all(|part| line.contains(part)), "{line}");
     let store = Store::connect(&server.database().parse()?, ConnectOptions::default()).await?;
     let kind = find(KINDS, "michelangelo.api/v2", "Model").context("a kind")?;
