@@ -251,15 +251,14 @@ struct RowsOfTask<'t> {
 impl RowsOfTask<'_> {
     /// Purges the rows that the rules let go once they are judged.
     async fn purge_judged(&self, grace: Duration) -> Applied {
-        let name = self.kind.name();
-        let metrics = self.task.metrics.retention(name);
+        let metrics = self.task.metrics.retention(self.kind.name());
         // Without it, it is unknown what a rule keeps.
         if let Some((rule, error)) = wrong(self.kind, self.rules) {
-            tracing::warn!(kind = name, rule, %error, "Rule not judged: no row of its state is purged");
+            tracing::warn!(rule, %error, "Rule not judged: no row of its state is purged");
             metrics.failed(1);
             return Applied::default();
         }
-        let applied = apply::apply(self, name, self.state, self.rules.to_vec(), grace).await;
+        let applied = apply::apply(self, self.state, self.rules.to_vec(), grace).await;
         metrics.pending_rows(self.state.as_str(), applied.pending.clone());
         metrics.failed(applied.failed);
         applied
