@@ -34,7 +34,7 @@ pub(super) struct Parsed<'r> {
     target: Result<Target<'r>, Status>,
 }
 
-/// What a request asks, without a check of rights.
+/// What a request asks for, before rights are checked.
 pub(super) struct Question<'r> {
     pub(super) target: &'r Target<'r>,
     /// 404 or 405 if the target does not take the request's method.
@@ -50,7 +50,7 @@ pub(super) struct Question<'r> {
     attributes: Option<Attributes>,
 }
 
-/// A request of a known caller with a request left for this second.
+/// A request of an authenticated caller, within their rate.
 pub(super) struct Authenticated<'r> {
     question: Question<'r>,
     caller: Caller,
@@ -89,12 +89,12 @@ pub(super) struct Narrowed {
     pub(super) is_past: bool,
     /// The requested states, before former objects were left out.
     pub(super) states: States,
-    /// True if the request selects by nothing but names and states.
+    /// True if the request selects only by name and state.
     pub(super) is_by_name: bool,
     pub(super) former: Reach,
     pub(super) cost: read::Cost,
     pub(super) place: Place,
-    /// For restores: the reason if the caller may not write the object's status.
+    /// For restores: the reason why the caller may not write the object's status, if so.
     pub(super) may_write_status: Result<(), String>,
 }
 
@@ -108,7 +108,7 @@ impl<'r> Parsed<'r> {
         self.target.as_ref().ok()
     }
 
-    /// Authenticates the caller, reads the parameters, and tells the access log.
+    /// Authenticates the caller, reads the parameters, and gives the access log user, verb and objects.
     ///
     /// # Errors
     /// 401, 403, 429, 500 and 503 of [`Identity::authenticate`]; 429 of [`Identity::admit`]; then 404 for a path that does not exist.
@@ -155,10 +155,6 @@ impl<'r> Question<'r> {
         let name = only_name.as_ref().filter(|_| !matches!(verb, Ok(Verb::Create))).cloned().unwrap_or_default();
         let attributes = match (target, kind, &verb) {
             (Target::Objects(path), Some(kind), Ok(verb)) => Some(Attributes {
-                verb: *verb,
-                group: kind.group().to_owned(),
-                version: kind.version().to_owned(),
-                resource: kind.plural().into_owned(),
                 subresource: path
                     .subresource
                     .as_deref()
@@ -167,17 +163,12 @@ impl<'r> Question<'r> {
                     .to_owned(),
                 namespace: text(&path.namespace).to_owned(),
                 name,
+                ..Attributes::of_all(*verb, kind.group(), kind.version(), &kind.plural())
             }),
             // Logged as reads even if the method is refused.
-            (Target::Namespaces(_), ..) => Some(Attributes {
-                verb: read,
-                group: String::new(),
-                version: "v1".to_owned(),
-                resource: NAMESPACES.plural.to_owned(),
-                subresource: String::new(),
-                namespace: String::new(),
-                name,
-            }),
+            (Target::Namespaces(_), ..) => {
+                Some(Attributes { name, ..Attributes::of_all(read, NAMESPACES.group, "v1", NAMESPACES.plural) })
+            }
             _ => None,
         };
         Question { target, verb, query, parameters, only_name, kind, attributes }
