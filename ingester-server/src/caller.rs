@@ -72,3 +72,18 @@ pub struct Attributes {
     /// The name; empty for all.
     pub name: String,
 }
+
+impl Attributes {
+    /// The verb for all objects of a resource, in all namespaces.
+    pub(crate) fn of_all(verb: Verb, group: &str, version: &str, resource: &str) -> Self {
+        Attributes {
+            verb,
+            group: group.to_owned(),
+            version: version.to_owned(),
+            resource: resource.to_owned(),
+            subresource: String::new(),
+            namespace: String::new(),
+            name: String::new(),
+        }
+    }
+}

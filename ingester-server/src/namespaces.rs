@@ -170,15 +170,8 @@ async fn search(asker: Asker<'_>) -> Result<Found, Status> {
 
 /// The list of a kind's objects in a namespace; in all of them if it is empty.
 pub(crate) fn list_of(kind: &Kind, namespace: &str) -> Attributes {
-    Attributes {
-        verb: Verb::List,
-        group: kind.group().to_owned(),
-        version: kind.version().to_owned(),
-        resource: kind.plural().into_owned(),
-        subresource: String::new(),
-        namespace: namespace.to_owned(),
-        name: String::new(),
-    }
+    let everywhere = Attributes::of_all(Verb::List, kind.group(), kind.version(), &kind.plural());
+    Attributes { namespace: namespace.to_owned(), ..everywhere }
 }
 
 impl Asker<'_> {

@@ -57,15 +57,7 @@ impl Which {
 /// 403 without the right to list them; 504 if the database takes too long; 500 or 503 if it fails, or the API server cannot be asked.
 pub(crate) async fn list(asker: Asker<'_>, which: Which) -> Result<OwnObjects, Status> {
     // Also for one of them: `get` may be a right of every caller, so that their other requests are passed on.
-    let right = Attributes {
-        verb: Verb::List,
-        group: OUTER_GROUP.to_owned(),
-        version: OUTER_VERSION.to_owned(),
-        resource: which.plural().to_owned(),
-        subresource: String::new(),
-        namespace: String::new(),
-        name: String::new(),
-    };
+    let right = Attributes::of_all(Verb::List, OUTER_GROUP, OUTER_VERSION, which.plural());
     asker.identity.authorize(asker.caller, &right).await?;
     let _turn = read::turn(&asker.caller.user, read::Cost::Keyed).await;
     let failed = |error: AskError| refused(error, which.resource());

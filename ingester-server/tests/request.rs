@@ -2,6 +2,7 @@
 
 use ingester_server::request::accept::OtherForm;
 use ingester_server::request::path::{OUTER_PREFIX, Target};
+use ingester_server::request::query::QueryString;
 use ingester_server::request::{accept, parameters, path};
 
 /// Checks an input: a path, the parameters, and an `Accept`, one per line.
@@ -25,7 +26,7 @@ pub fn check(input: &[u8]) {
     if let Err(status) = &target {
         assert_eq!(status.code.as_u16(), 404, "{path:?}");
     }
-    if let Err(status) = parameters::parse(query, "Model") {
+    if let Err(status) = parameters::parse(&QueryString::parse(query), "Model") {
         assert!(status.code.is_client_error(), "{query:?}: {status}");
         assert!(serde_json::from_str::<serde_json::Value>(&status.json()).is_ok());
     }

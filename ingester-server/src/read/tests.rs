@@ -4,6 +4,7 @@ use super::budget::{Budget, PAGE, READING};
 use super::{Cost, When, cost, limits_of, list_within};
 use crate::request::accept::Form;
 use crate::request::parameters::{self, Parameters};
+use crate::request::query::QueryString;
 use crate::status::Status;
 use axum::body::Body;
 use crd_specs::KINDS;
@@ -56,7 +57,7 @@ fn models() -> &'static Kind {
 }
 
 async fn list(budget: &'static Budget, store: &Arc<Store>, query: &str) -> Response<Body> {
-    let parameters = parameters::parse(query, "Model").unwrap();
+    let parameters = parameters::parse(&QueryString::parse(query), "Model").unwrap();
     asked(budget, store, parameters, Limits::default()).await.unwrap()
 }
 
@@ -213,7 +214,7 @@ async fn a_list_that_may_read_a_whole_table_costs_more() {
         ("fieldSelector=metadata.resourceVersion%3D7", Cost::Whole),
         ("fieldSelector=spec.unknown%3Dx&scan=true", Cost::Whole),
     ] {
-        let parameters = parameters::parse(query, "Model").unwrap();
+        let parameters = parameters::parse(&QueryString::parse(query), "Model").unwrap();
         assert_eq!(cost(&store, models(), &parameters).unwrap(), expected, "{query}");
     }
     let limits = Limits::default().time(Duration::from_secs(3));

@@ -3,6 +3,7 @@
 //! | file | what it reads |
 //! |---|---|
 //! | `path.rs` | the path |
+//! | `query.rs` | the query string, split into parameters |
 //! | `parameters.rs` | the parameters, also those in label selectors |
 //! | `steps.rs` | moments at equal distances |
 //! | `watching.rs` | the parameters of a watch, and `resourceVersion` |
@@ -16,5 +17,6 @@ pub mod accept;
 pub mod names;
 pub mod parameters;
 pub mod path;
+pub mod query;
 pub mod steps;
 pub mod watching;

@@ -3,6 +3,7 @@
 
 use crate::request::names::{is_name, is_namespace};
 use crate::request::path::OUTER_GROUP;
+use crate::request::query::QueryString;
 use crate::request::watching::{self, Watch};
 use crate::status::Status;
 use ingester_core::nearest::nearest;
@@ -11,7 +12,6 @@ use ingester_sql::query::{
     Ask, AskKey, Filter, KeyError, Meaning, Query, Spelling, Test, parse_label_selector_with_parameters,
     parse_list_options, truth,
 };
-use std::collections::BTreeMap;
 
 /// What a request asks for, besides the path.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,17 +103,11 @@ const OF_DELETION: [&str; 3] = ["propagationPolicy", "gracePeriodSeconds", "orph
 ///
 /// # Errors
 /// 400 if a parameter cannot be parsed, 422 for invalid options: each as in the API server.
-pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
-    let mut given: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
-        given.entry(key.into_owned()).or_default().push(value.into_owned());
-    }
+pub fn parse(given: &QueryString, kind: &str) -> Result<Parameters, Status> {
     let mut parameters = Parameters::default();
     let mut ask = Ask::new(Spelling::Url);
-    let last =
-        |key: &str| given.get(key).and_then(|values| values.last()).map(String::as_str).filter(|text| !text.is_empty());
-    parameters.token = last("continue").map(str::to_owned);
-    parameters.include = match last("includeObject") {
+    parameters.token = given.last("continue").map(str::to_owned);
+    parameters.include = match given.last("includeObject") {
         None | Some("Metadata") => Include::Metadata,
         Some("None") => Include::None,
         Some("Object") => Include::Object,
@@ -122,19 +116,19 @@ pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
             return Err(Status::bad_request(what));
         }
     };
-    parameters.dry_run = given.get("dryRun").cloned().unwrap_or_default();
-    parameters.version = watching::version(&last)?;
-    parameters.of_version = match last("version").map(str::parse) {
+    parameters.dry_run = given.all("dryRun").to_vec();
+    parameters.version = watching::version(given)?;
+    parameters.of_version = match given.last("version").map(str::parse) {
         None => None,
         Some(Ok(version)) => Some(version),
         Some(Err(_)) => return Err(Status::bad_request("version: it is the resourceVersion of one, a number")),
     };
-    parameters.watch = watching::watch(&last)?;
-    for (key, values) in &given {
-        let is_own = key.starts_with(OF_QUERY) || OURS.contains(&key.as_str());
+    parameters.watch = watching::watch(given)?;
+    for (key, values) in given.iter() {
+        let is_own = key.starts_with(OF_QUERY) || OURS.contains(&key);
         if is_own || AskKey::named(Spelling::Url, key).is_some() {
             parameters.own(&mut ask, (Spelling::Url, key), values, kind)?;
-        } else if !OTHERS.contains(&key.as_str()) && !OF_DELETION.contains(&key.as_str()) {
+        } else if !OTHERS.contains(&key) && !OF_DELETION.contains(&key) {
             let known: Vec<&str> = AskKey::names(Spelling::Url).chain(OURS).chain(OTHERS).collect();
             let meant = nearest(key, &known).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
             parameters.warnings.push(format!("unknown parameter `{key}` is ignored{meant}"));
@@ -185,6 +179,14 @@ fn has_names(filter: &Filter) -> Result<(), Status> {
 }
 
 impl Parameters {
+    /// Returns the only name that the field selector lets through.
+    pub(crate) fn only_name(&self) -> Option<&str> {
+        self.query.filters.iter().find_map(|filter| match filter {
+            Filter::Field { field, test: Test::Equal(Value::Text(name)) } if field == "metadata.name" => Some(&**name),
+            _ => None,
+        })
+    }
+
     /// A parameter that is a key of the question, which goes into `ask`, or one of ours.
     fn own(
         &mut self,
@@ -273,11 +275,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn ok(query: &str) -> Parameters {
-        parse(query, "Model").unwrap_or_else(|error| panic!("{query}: {error}"))
+        parse(&QueryString::parse(query), "Model").unwrap_or_else(|error| panic!("{query}: {error}"))
     }
 
     fn wrong(query: &str) -> (u16, String) {
-        let status = parse(query, "Model").expect_err(query);
+        let status = parse(&QueryString::parse(query), "Model").expect_err(query);
         (status.code.as_u16(), status.message)
     }
 
@@ -384,7 +386,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_parameters_have_an_answer(query in "((labelSelector|fieldSelector|state|limit|uid|order-by|continue|created-after|listOptionsExt|query|param.x|[a-z]{1,4})=[ -~]{0,20}&?){0,5}") {
-            if let Err(status) = parse(&query, "Model") {
+            if let Err(status) = parse(&QueryString::parse(&query), "Model") {
                 prop_assert!(status.code.is_client_error());
             }
         }

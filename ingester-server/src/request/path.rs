@@ -76,6 +76,22 @@ impl Target<'_> {
             target => target,
         }
     }
+
+    /// Returns the name in the path; `None` if the path is about all objects, or about none.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Target::Objects(objects) => objects.name.as_deref(),
+            Target::Queries(name)
+            | Target::Parameters(name)
+            | Target::Counts(name)
+            | Target::Rejects(name)
+            | Target::Units(name)
+            | Target::Policies(name)
+            | Target::Namespaces(name)
+            | Target::Events(name) => name.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// A review that callers request about themselves.
@@ -149,6 +165,11 @@ impl Objects<'_> {
     fn are_events(&self) -> bool {
         let Objects { group, version, plural, subresource, .. } = self;
         group.is_empty() && version == "v1" && plural == "events" && subresource.is_none()
+    }
+
+    /// Returns true if the path is that of an object's history.
+    pub(crate) fn is_history(&self) -> bool {
+        self.subresource.as_deref() == Some("history")
     }
 
     /// Their kind, if it is one of these.

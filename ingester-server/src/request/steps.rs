@@ -1,5 +1,6 @@
 //! `from`, `to` and `steps`: moments at equal distances, at which objects are counted.
 
+use super::query::QueryString;
 use crate::status::Status;
 use ingester_core::value::Micros;
 use ingester_sql::query::AsOf;
@@ -22,23 +23,20 @@ pub struct Steps {
 ///
 /// # Errors
 /// 400 for what is not a time or a number, and for `to` or `steps` without `from`.
-pub fn parse(query: &str) -> Result<Option<Steps>, Status> {
-    let of = |wanted: &str| {
-        let last = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == wanted).last();
-        last.map(|(_, value)| value.into_owned()).filter(|value| !value.is_empty())
-    };
+pub fn parse(query: &QueryString) -> Result<Option<Steps>, Status> {
     let time =
         |name: &str, text: &str| AsOf::parse(text).map_err(|error| Status::bad_request(format!("{name}: {error}")));
-    let (to, steps) = (of("to"), of("steps"));
-    let Some(from) = of("from") else {
+    let to = query.last("to");
+    let steps = query.last("steps");
+    let Some(from) = query.last("from") else {
         return match to.or(steps) {
             None => Ok(None),
             Some(_) => Err(Status::bad_request("`to` and `steps` need `from`, such as from=7d")),
         };
     };
-    let from = time("from", &from)?;
-    let to = to.map_or(Ok(AsOf::FromNow(0)), |to| time("to", &to))?;
-    let count = match steps.as_deref().map(str::parse) {
+    let from = time("from", from)?;
+    let to = to.map_or(Ok(AsOf::FromNow(0)), |to| time("to", to))?;
+    let count = match steps.map(str::parse) {
         None => STEPS,
         Some(Ok(steps @ 2..=MOST)) => steps,
         Some(_) => return Err(Status::bad_request(format!("steps: it is a whole number from 2 to {MOST}"))),
@@ -70,12 +68,19 @@ mod tests {
     const NOW: Micros = Micros(1_000_000_000);
 
     fn moments(query: &str) -> Vec<i64> {
-        parse(query).unwrap().unwrap().moments(NOW).unwrap().into_iter().map(|moment| moment.0).collect()
+        parse(&QueryString::parse(query))
+            .unwrap()
+            .unwrap()
+            .moments(NOW)
+            .unwrap()
+            .into_iter()
+            .map(|moment| moment.0)
+            .collect()
     }
 
     #[test]
     fn moments_are_at_equal_distances_from_the_first_to_the_last() {
-        assert_eq!(parse("fieldSelector=a%3Db"), Ok(None));
+        assert_eq!(parse(&QueryString::parse("fieldSelector=a%3Db")), Ok(None));
         assert_eq!(moments("from=100s&steps=3"), [900_000_000, 950_000_000, 1_000_000_000]);
         assert_eq!(moments("from=1970-01-01T00:00:01Z&to=10s&steps=2"), [1_000_000, 990_000_000]);
         assert_eq!(moments("from=7d").len(), 60);
@@ -91,10 +96,10 @@ mod tests {
             ("to=1d", "need `from`"),
             ("steps=9", "need `from`"),
         ] {
-            let status = parse(query).expect_err(query);
+            let status = parse(&QueryString::parse(query)).expect_err(query);
             assert!(status.code == 400 && status.message.contains(part), "{query}: {}", status.message);
         }
-        let status = parse("from=1d&to=2d").unwrap().unwrap().moments(NOW).unwrap_err();
+        let status = parse(&QueryString::parse("from=1d&to=2d")).unwrap().unwrap().moments(NOW).unwrap_err();
         assert!(status.message.contains("before"), "{}", status.message);
     }
 }

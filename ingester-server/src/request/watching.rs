@@ -1,5 +1,6 @@
 //! `watch`, `resourceVersion` and related parameters: which combinations the API server accepts, and how it refuses the others.
 
+use super::query::{QueryString, is_true};
 use crate::status::{Cause, Status};
 use std::time::Duration;
 
@@ -14,17 +15,12 @@ pub struct Watch {
     pub initial: Option<bool>,
 }
 
-/// The last value of a parameter, if it is not empty.
-pub(super) trait Last<'a>: Fn(&str) -> Option<&'a str> {}
-
-impl<'a, F: Fn(&str) -> Option<&'a str>> Last<'a> for F {}
-
 /// How to follow changes; `None` if this is not a watch.
 ///
 /// # Errors
 /// 400 for a time that is not a number.
-pub(super) fn watch<'a>(last: &impl Last<'a>) -> Result<Option<Watch>, Status> {
-    let time = match last("timeoutSeconds") {
+pub(super) fn watch(query: &QueryString) -> Result<Option<Watch>, Status> {
+    let time = match query.last("timeoutSeconds") {
         None => None,
         Some(text) => {
             let seconds: u64 = text
@@ -35,47 +31,38 @@ pub(super) fn watch<'a>(last: &impl Last<'a>) -> Result<Option<Watch>, Status> {
     };
     let watch = Watch {
         time,
-        bookmarks: last("allowWatchBookmarks").is_some_and(is_true),
-        initial: last("sendInitialEvents").map(is_true),
+        bookmarks: query.last("allowWatchBookmarks").is_some_and(is_true),
+        initial: query.last("sendInitialEvents").map(is_true),
     };
-    Ok(is_watch(last).then_some(watch))
-}
-
-fn is_watch<'a>(last: &impl Last<'a>) -> bool {
-    last("watch").is_some_and(is_true)
-}
-
-/// Reads a flag as the API server does: everything except these two is true, even the `True` that Python's client sends.
-pub(crate) fn is_true(text: &str) -> bool {
-    !matches!(text, "false" | "0")
+    Ok(query.is_watch().then_some(watch))
 }
 
 /// `resourceVersion`, after a check that it fits the other parameters.
 ///
 /// # Errors
 /// 400 if it is not a number, 422 if it does not fit, 410 for an exact version: SQL has only the present state.
-pub(super) fn version<'a>(last: &impl Last<'a>) -> Result<Option<u64>, Status> {
-    let text = last("resourceVersion");
+pub(super) fn version(query: &QueryString) -> Result<Option<u64>, Status> {
+    let text = query.last("resourceVersion");
     let wrong = |text: &str| Status::bad_request(format!("Invalid value: {text:?}: resourceVersion is a number"));
     let version = text.map(|text| text.parse::<u64>().map_err(|_| wrong(text))).transpose()?;
-    let causes = if is_watch(last) { of_watch(last) } else { of_list(last, version) };
+    let causes = if query.is_watch() { of_watch(query) } else { of_list(query, version) };
     if !causes.is_empty() {
         return Err(invalid(causes));
     }
-    if !is_watch(last) && last("resourceVersionMatch") == Some("Exact") {
+    if !query.is_watch() && query.last("resourceVersionMatch") == Some("Exact") {
         return Err(Status::expired("SQL has only the present state: ask without resourceVersionMatch=Exact"));
     }
     Ok(version)
 }
 
 /// The API server's errors about the options of a list.
-fn of_list<'a>(last: &impl Last<'a>, version: Option<u64>) -> Vec<Cause> {
+fn of_list(query: &QueryString, version: Option<u64>) -> Vec<Cause> {
     let mut causes = Vec::new();
-    if let Some(wanted) = last("resourceVersionMatch") {
+    if let Some(wanted) = query.last("resourceVersionMatch") {
         if version.is_none() {
             causes.push(forbidden(MATCH, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
         }
-        if last("continue").is_some() {
+        if query.last("continue").is_some() {
             causes.push(forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided"));
         }
         if !matches!(wanted, "Exact" | NOT_OLDER) {
@@ -86,15 +73,16 @@ fn of_list<'a>(last: &impl Last<'a>, version: Option<u64>) -> Vec<Cause> {
             causes.push(forbidden(MATCH, why));
         }
     }
-    if last(INITIAL).is_some() {
+    if query.last(INITIAL).is_some() {
         causes.push(forbidden(INITIAL, "sendInitialEvents is forbidden for list"));
     }
     causes
 }
 
 /// The same for a watch.
-fn of_watch<'a>(last: &impl Last<'a>) -> Vec<Cause> {
-    let (wanted, initial) = (last("resourceVersionMatch"), last(INITIAL));
+fn of_watch(query: &QueryString) -> Vec<Cause> {
+    let wanted = query.last("resourceVersionMatch");
+    let initial = query.last(INITIAL);
     let mut causes = Vec::new();
     if initial.is_some() && wanted != Some(NOT_OLDER) {
         let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
@@ -108,7 +96,7 @@ fn of_watch<'a>(last: &impl Last<'a>) -> Vec<Cause> {
         if wanted != NOT_OLDER {
             causes.push(unsupported(wanted, "\"NotOlderThan\""));
         }
-        if last("continue").is_some() {
+        if query.last("continue").is_some() {
             causes.push(forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided"));
         }
     }
@@ -143,15 +131,11 @@ fn invalid(causes: Vec<Cause>) -> Status {
 
 #[cfg(test)]
 mod tests {
-    use super::{Watch, version, watch, without_initial_events};
+    use super::{QueryString, Watch, version, watch, without_initial_events};
     use std::time::Duration;
 
-    fn last<'a>(query: &'a str) -> impl Fn(&str) -> Option<&'a str> {
-        move |key| query.split('&').filter_map(|pair| pair.split_once('=')).rfind(|(k, _)| *k == key).map(|(_, v)| v)
-    }
-
     fn said(query: &str) -> (u16, String) {
-        match version(&last(query)) {
+        match version(&QueryString::parse(query)) {
             Ok(version) => (200, format!("{version:?}")),
             Err(status) => (status.code.as_u16(), status.message),
         }
@@ -203,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_watch_says_how_long_and_with_what() {
-        let of = |query: &str| watch(&last(query)).map_err(|status| status.message);
+        let of = |query: &str| watch(&QueryString::parse(query)).map_err(|status| status.message);
         assert_eq!(of("watch=0"), Ok(None));
         assert_eq!(of("watch=True"), Ok(Some(Watch::default())));
         assert_eq!(of("watch=1&timeoutSeconds=0&allowWatchBookmarks=false"), Ok(Some(Watch::default())));

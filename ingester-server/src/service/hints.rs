@@ -1,44 +1,37 @@
 //! Hints for clients that find nothing.
 
-use super::{Inner, is_watch, of_text, text_of};
-use crate::former::Reach;
+use super::stages::{Authenticated, Narrowed};
+use super::{Inner, of_text, text_of};
+use crate::caller::Verb;
 use crate::request::accept;
 use crate::request::parameters::is_parameter;
 use crate::request::path::OUTER_GROUP;
 use crate::status::{Reason, Resource, Status};
-use crate::write::Target;
 use crate::write::find::find;
 use axum::body::Body;
 use http::Response;
 use http::header::ACCEPT;
-use http::request::Parts;
 use ingester_core::Kind;
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::query::{Limits, Wanted};
 
-/// Whether a request asks only for a name and states.
-pub(super) fn by_name_alone(query: &Query) -> bool {
-    query.filters.is_empty() && query.uids.is_empty()
-}
-
 /// The answer about Events, of which there are none. `kubectl describe` asks for those of its object, and shows none.
 pub(super) fn no_events(
-    name: Option<&str>,
-    parts: &Parts,
+    request: &Authenticated<'_>,
+    verb: Verb,
     warnings: &mut Vec<String>,
 ) -> Result<Response<Body>, Status> {
     const ELSEWHERE: &str = "Events are not mirrored here: ask the cluster's API server for them";
-    accept::plain(text_of(&parts.headers, &ACCEPT))?;
-    let query = parts.uri.query().unwrap_or_default();
-    if let Some(name) = name {
+    accept::plain(text_of(request.headers(), &ACCEPT))?;
+    if let Some(name) = request.target.name() {
         return Err(Status::not_found(Resource { group: "", plural: "events" }, name));
     }
-    if is_watch(query) {
+    if verb == Verb::Watch {
         let mut status = Status::method_not_allowed();
         status.message = ELSEWHERE.to_owned();
         return Err(status);
     }
-    if !form_urlencoded::parse(query.as_bytes()).any(|(key, _)| key == "fieldSelector") {
+    if !request.query.has("fieldSelector") {
         warnings.push(ELSEWHERE.to_owned());
     }
     let none = serde_json::json!({"kind": "EventList", "apiVersion": "v1", "metadata": {}, "items": []});
@@ -46,27 +39,27 @@ pub(super) fn no_events(
 }
 
 impl Inner {
-    /// The answer about an object that is requested only by its name, in these states. If it is not found, the error says whether the name is that of
-    /// an object in another state, which the caller may read by the same right.
+    /// The answer about an object. If it is not found, and was requested only by its name, the error says whether the name is that of an object in
+    /// another state, which the caller may read by the same right.
     pub(super) async fn or_hint(
         &self,
         answer: Result<Response<Body>, Status>,
-        target: Target<'_>,
-        states: Option<States>,
-        former: Reach,
+        request: &Narrowed,
     ) -> Result<Response<Body>, Status> {
-        match (answer, states) {
-            (Err(status), Some(states)) => Err(self.not_found(status, target, states, former).await),
-            (answer, _) => answer,
+        match answer {
+            Err(status) if request.is_by_name => Err(self.not_found(status, request).await),
+            answer => answer,
         }
     }
 
-    async fn not_found(&self, mut status: Status, target: Target<'_>, states: States, former: Reach) -> Status {
-        let others = States { live: !states.live, evicted: !states.evicted, deleted: !states.deleted };
+    async fn not_found(&self, mut status: Status, request: &Narrowed) -> Status {
+        let States { live, evicted, deleted } = request.states;
+        let others = States { live: !live, evicted: !evicted, deleted: !deleted };
         if status.reason != Reason::NotFound || others == States::NONE {
             return status;
         }
-        let Ok(found) = find(&self.sources.reads, target, None, others, former).await else { return status };
+        let found = find(&self.sources.reads, request.target(), None, others, request.former).await;
+        let Ok(found) = found else { return status };
         let (article, state) = match (found.deleted, found.evicted) {
             (true, _) => ("a", "deleted"),
             (false, true) => ("an", "evicted"),
@@ -75,7 +68,7 @@ impl Inner {
         status.message = format!(
             "{}; {article} {state} object of this name is in SQL: list it with the field selector metadata.name={} and the label selector \
              {OUTER_GROUP}/state={state}",
-            status.message, target.name
+            status.message, request.name
         );
         status
     }

@@ -1,13 +1,14 @@
 //! This server's own resources, which are not objects of a kind: saved queries, parameters, counts, rejects, units, policies, namespaces, and reviews of the
 //! caller's own rights.
 
-use super::{Inner, Sources, is_watch, of_text, only_name, text_of};
+use super::stages::Authenticated;
+use super::{Inner, Sources, of_text, text_of};
 use crate::answer::OwnObjects;
-use crate::caller::{Attributes, Caller, Verb};
+use crate::caller::Verb;
 use crate::counts;
-use crate::namespaces::{self, Asker, NAMESPACES};
+use crate::namespaces::{self, Asker};
 use crate::rejects::{self, REJECTS};
-use crate::request::parameters::{self, Parameters};
+use crate::request::parameters::Include;
 use crate::request::path::{OUTER_GROUP, SelfReview};
 use crate::request::{accept, steps};
 use crate::self_review;
@@ -15,7 +16,6 @@ use crate::status::{Resource, Status};
 use crate::units::{self, Which};
 use axum::body::Body;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::request::Parts;
 use http::{Response, StatusCode};
 use ingester_config::FormerObjects;
 use ingester_declare::saved::{Parameter, SavedQuery};
@@ -35,7 +35,7 @@ const OTHERS: [(&str, &str, &str); 4] = [
 
 impl Inner {
     /// The saved queries, or one of them.
-    pub(super) fn queries(&self, name: Option<&str>, parts: &Parts) -> Result<Response<Body>, Status> {
+    pub(super) fn queries(&self, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
         let row = |query: &SavedQuery| {
             let cells = vec![json!(query.name()), json!(query.kind().name()), first_line(query.description())];
             (query.to_json(), cells)
@@ -51,11 +51,11 @@ impl Inner {
             ],
             objects: chosen.map(row).collect(),
         };
-        answered(all, "queries", name, parts)
+        answered(all, "queries", request)
     }
 
     /// The parameters for label selectors, with those of the saved queries; or one of them.
-    pub(super) fn parameters(&self, name: Option<&str>, parts: &Parts) -> Result<Response<Body>, Status> {
+    pub(super) fn parameters(&self, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
         let keys = AskKey::all().iter().filter_map(|key| {
             let name = key.name(Spelling::PseudoLabel)?;
             Some(parameter(name, None, type_of(key), None, &key.about(Spelling::PseudoLabel)))
@@ -82,37 +82,35 @@ impl Inner {
             ],
             objects,
         };
-        answered(all, "parameters", name, parts)
+        answered(all, "parameters", request)
     }
 
     /// How many objects of each kind there are, or of one of them.
     pub(super) async fn counts(
         &self,
-        name: Option<&str>,
-        caller: &Caller,
-        parts: &Parts,
+        request: &Authenticated<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
-        let (form, parameters) = form(parts)?;
-        let steps = steps::parse(parts.uri.query().unwrap_or_default())?;
+        let (form, include) = form(request)?;
+        let steps = steps::parse(&request.query)?;
         // As for lists over all namespaces, whose callers have the right to all of them.
         let states = match self.sources.former.rule() {
             FormerObjects::Granted | FormerObjects::OlderHidden => States::ALL,
             FormerObjects::None => States::LIVE,
         };
-        let asker = self.asker(caller, states);
-        let _place = self.sources.places.take(&caller.user)?;
-        let json = match name {
-            Some(name) => counts::get(asker, name, steps).await?.first(form, parameters.include).unwrap_or_default(),
+        let asker = self.asker(request, states);
+        let _place = self.sources.places.take(&asker.caller.user)?;
+        let json = match request.target.name() {
+            Some(name) => counts::get(asker, name, steps).await?.first(form, include).unwrap_or_default(),
             None if steps.is_some() => {
                 return Err(Status::bad_request(
                     "`from`, `to` and `steps` are about one kind: counts/PLURAL.GROUP?from=7d",
                 ));
             }
             None => {
-                let (all, more) = counts::list(asker, only_name(&parameters).as_deref()).await?;
+                let (all, more) = counts::list(asker, request.only_name.as_deref()).await?;
                 warnings.extend(more);
-                all.list(form, parameters.include)
+                all.list(form, include)
             }
         };
         Ok(of_text(json.to_string()))
@@ -121,69 +119,52 @@ impl Inner {
     /// The objects that could not be stored, or one of them.
     pub(super) async fn rejects(
         &self,
-        name: Option<&str>,
-        caller: &Caller,
-        parts: &Parts,
+        request: &Authenticated<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
-        let (form, parameters) = form(parts)?;
-        let states = match self.sources.former.rule() {
+use crate::namespaces::{self, Asker};
             FormerObjects::Granted => States::ALL,
             FormerObjects::OlderHidden | FormerObjects::None => States::LIVE,
         };
-        let asker = self.asker(caller, states);
-        let _place = self.sources.places.take(&caller.user)?;
-        let only = name.map(str::to_owned).or(only_name(&parameters));
-        let (all, warning) = rejects::list(asker, only.as_deref()).await?;
+        let asker = self.asker(request, states);
+        let _place = self.sources.places.take(&asker.caller.user)?;
+        let (all, warning) = rejects::list(asker, request.only_name.as_deref()).await?;
         warnings.extend(warning);
-        let json = match name {
-            Some(name) => all.first(form, parameters.include).ok_or_else(|| Status::not_found(REJECTS, name))?,
-            None => all.list(form, parameters.include),
+        let json = match request.target.name() {
+            Some(name) => all.first(form, include).ok_or_else(|| Status::not_found(REJECTS, name))?,
+            None => all.list(form, include),
         };
         Ok(of_text(json.to_string()))
     }
 
     /// What the units of `ingester run` do, or what its rules move; all of it or one of them.
-    pub(super) async fn units(
-        &self,
-        which: Which,
-        name: Option<&str>,
-        caller: &Caller,
-        parts: &Parts,
-    ) -> Result<Response<Body>, Status> {
-        let (form, parameters) = form(parts)?;
-        let asker = self.asker(caller, States::ALL);
-        let _place = self.sources.places.take(&caller.user)?;
-        let json = match name {
-            Some(name) => units::get(asker, which, name).await?.first(form, parameters.include).unwrap_or_default(),
-            None => {
-                let mut all = units::list(asker, which).await?;
-                if let Some(only) = only_name(&parameters) {
-                    all.objects.retain(|(object, _)| object["metadata"]["name"] == only);
-                }
-                all.list(form, parameters.include)
-            }
+    pub(super) async fn units(&self, which: Which, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
+        let (form, include) = form(request)?;
+        let asker = self.asker(request, States::ALL);
+        let _place = self.sources.places.take(&asker.caller.user)?;
+        let json = match request.target.name() {
+            Some(name) => units::get(asker, which, name).await?.first(form, include).unwrap_or_default(),
+            None => only(units::list(asker, which).await?, request).list(form, include),
         };
         Ok(of_text(json.to_string()))
     }
 
     /// A caller's question about what SQL has in these states.
-    fn asker<'a>(&'a self, caller: &'a Caller, states: States) -> Asker<'a> {
+    fn asker<'a>(&'a self, request: &'a Authenticated<'_>, states: States) -> Asker<'a> {
         let Sources { identity, kinds, reads, limits, .. } = &self.sources;
-        Asker { identity, caller, kinds, store: reads, states, limits: *limits }
+        Asker { identity, caller: request.caller(), kinds, store: reads, states, limits: *limits }
     }
 
     /// A review that a caller requests about themselves.
     pub(super) async fn self_review(
         &self,
         review: SelfReview,
-        caller: &Caller,
-        parts: &Parts,
+        request: &Authenticated<'_>,
         body: Body,
     ) -> Result<Response<Body>, Status> {
-        accept::plain(text_of(&parts.headers, &ACCEPT))?;
-        let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let answer = self_review::answer(review, &self.sources.identity, caller, content, body).await?;
+        accept::plain(text_of(request.headers(), &ACCEPT))?;
+        let content = Some(text_of(request.headers(), &CONTENT_TYPE));
+        let answer = self_review::answer(review, &self.sources.identity, request.caller(), content, body).await?;
         let mut response = of_text(answer.to_string());
         *response.status_mut() = StatusCode::CREATED;
         Ok(response)
@@ -192,9 +173,8 @@ impl Inner {
     /// The namespaces in which the caller may list something, or one of them.
     pub(super) async fn namespaces(
         &self,
-        attributes: &Attributes,
-        caller: &Caller,
-        parts: &Parts,
+        request: &Authenticated<'_>,
+        verb: Verb,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         // If former objects may be hidden, they do not count for their namespaces.
@@ -202,16 +182,15 @@ impl Inner {
             FormerObjects::Granted => States::default(),
             FormerObjects::OlderHidden | FormerObjects::None => States::LIVE,
         };
-        let asker = self.asker(caller, states);
-        let _place = self.sources.places.take(&caller.user)?;
-        if attributes.verb == Verb::Watch {
+        let asker = self.asker(request, states);
+        let _place = self.sources.places.take(&asker.caller.user)?;
+        if verb == Verb::Watch {
             let mut status = Status::method_not_allowed();
             status.message = "namespaces are not watched: list them again".to_owned();
             return Err(status);
         }
-        let name = Some(attributes.name.as_str()).filter(|name| !name.is_empty());
-        let is_list = attributes.verb == Verb::List;
-        let all = match name {
+        let is_list = verb == Verb::List;
+        let all = match request.only_name.as_deref().filter(|name| !name.is_empty()) {
             Some(name) => match namespaces::get(asker, name).await {
                 Err(status) if is_list && status.code == StatusCode::FORBIDDEN => namespaces::objects([]),
                 other => other?,
@@ -222,55 +201,42 @@ impl Inner {
                 all
             }
         };
-        let (form, Parameters { include, .. }) = form(parts)?;
+        let (form, include) = form(request)?;
         let json = if is_list { Some(all.list(form, include)) } else { all.first(form, include) };
         Ok(of_text(json.unwrap_or_default().to_string()))
     }
 }
 
-/// The namespace in question: the one with this name, or the only one that the parameters allow.
-pub(super) fn about_namespaces(name: Option<&str>, parts: &Parts) -> Attributes {
-    let query = parts.uri.query().unwrap_or_default();
-    let only = || parameters::parse(query, "").ok().as_ref().and_then(only_name).unwrap_or_default();
-    Attributes {
-        verb: match name {
-            Some(_) => Verb::Get,
-            None if is_watch(query) => Verb::Watch,
-            None => Verb::List,
-        },
-        group: String::new(),
-        version: "v1".to_owned(),
-        resource: NAMESPACES.plural.to_owned(),
-        subresource: String::new(),
-        namespace: String::new(),
-        name: name.map_or_else(only, str::to_owned),
-    }
-}
-
-/// The form that a request wants.
+/// The form that a request wants, and which part of each object a table has.
 ///
 /// # Errors
 /// 406; 400 for a selector of anything but the name.
-fn form(parts: &Parts) -> Result<(accept::Form, Parameters), Status> {
-    let form = accept::form(text_of(&parts.headers, &ACCEPT))?;
-    let parameters = parameters::parse(parts.uri.query().unwrap_or_default(), "")?;
-    if parameters.query.filters.len() > usize::from(only_name(&parameters).is_some()) {
+fn form(request: &Authenticated<'_>) -> Result<(accept::Form, Include), Status> {
+    let form = accept::form(text_of(request.headers(), &ACCEPT))?;
+    let parameters = request.parameters.as_ref().map_err(Status::clone)?;
+    if parameters.query.filters.len() > usize::from(parameters.only_name().is_some()) {
         return Err(Status::bad_request("these objects can only be selected by their name: `metadata.name=NAME`"));
     }
-    Ok((form, parameters))
+    Ok((form, parameters.include))
+}
+
+/// Leaves out all but the object that the request names, if it names one.
+fn only(mut all: OwnObjects, request: &Authenticated<'_>) -> OwnObjects {
+    if let Some(only) = &request.only_name {
+        all.objects.retain(|(object, _)| object["metadata"]["name"] == only.as_str());
+    }
+    all
 }
 
 /// All of them, or the one of the name.
-fn answered(mut all: OwnObjects, plural: &str, name: Option<&str>, parts: &Parts) -> Result<Response<Body>, Status> {
-    let (form, parameters) = form(parts)?;
-    if let Some(only) = name.map(str::to_owned).or(only_name(&parameters)) {
-        all.objects.retain(|(object, _)| object["metadata"]["name"] == only);
-    }
-    let json = match name {
-        None => all.list(form, parameters.include),
+fn answered(all: OwnObjects, plural: &str, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
+    let (form, include) = form(request)?;
+    let all = only(all, request);
+    let json = match request.target.name() {
+        None => all.list(form, include),
         Some(name) => {
             let missing = || Status::not_found(Resource { group: OUTER_GROUP, plural }, name);
-            all.first(form, parameters.include).ok_or_else(missing)?
+            all.first(form, include).ok_or_else(missing)?
         }
     };
     Ok(of_text(json.to_string()))

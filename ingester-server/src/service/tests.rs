@@ -117,9 +117,13 @@ async fn service_of(store: Store, former: FormerObjects, watches: bool) -> Servi
 
 /// A service of all kinds over this database, with a rule for former objects.
 fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
+    Service::new(sources(store, former, watches))
+}
+
+fn sources(store: Store, former: FormerObjects, watches: bool) -> Sources {
     let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
     let log = Log::new(store.clone(), store.clone());
-    Service::new(Sources {
+    Sources {
         kinds: KINDS,
         reads: store.clone(),
         writes: Some(store),
@@ -133,7 +137,7 @@ fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
         volumes: WriteVolumes::new(0),
         watches: watches.then(|| Hub::new(log, WatchLimits::default(), metrics)),
         watchable: watches,
-    })
+    }
 }
 
 async fn answer(service: &Service, request: Request<Body>) -> Response<Body> {
@@ -260,6 +264,44 @@ async fn users_read_what_they_may_read_in_the_cluster() {
         assert_eq!(ask(&service, "POST", &path, &ada).await.0, 503, "{path}: there is no cluster");
     }
     assert_eq!(ask(&service, "GET", "/apis", &eve).await.0, 200, "discovery is for all who are known");
+}
+
+#[tokio::test]
+async fn mistakes_in_parameters_are_told_only_to_callers_with_the_right() {
+    let service = service().await;
+    for (method, path) in [
+        ("GET", format!("{MODELS}?limit=many")),
+        ("GET", format!("{MODELS}?query=none")),
+        ("GET", format!("{MODELS}?resourceVersion=x&watch=true")),
+        ("GET", format!("{MODELS}?version=1")),
+        ("GET", format!("{MODELS}/b?at=tuesday")),
+        ("GET", format!("{MODELS}/b/history?version=x")),
+        ("DELETE", format!("{MODELS}?limit=1")),
+        ("POST", format!("{MODELS}/b/restore?version=x")),
+    ] {
+        let code = async |user: &str| ask(&service, method, &path, &[("authorization", user)]).await.0;
+        assert_eq!(code("Bearer eve").await, 403, "{method} {path}");
+        assert_eq!(code("Bearer ada").await, 400, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_place_no_right_is_checked() {
+    let store = Store::in_memory(KINDS).await.unwrap();
+    let places = Places::new(0);
+    let service = Service::new(Sources { places, ..sources(store, FormerObjects::Granted, false) });
+    let eve = [("authorization", "Bearer eve")];
+    for (path, code) in [
+        (MODELS.to_owned(), 429),
+        (format!("{MODELS}?limit=many"), 429),
+        (format!("{MODELS}/b/history"), 429),
+        ("/api/v1/namespaces".to_owned(), 429),
+        ("/apis/mirror.michelangelo.api/v1/units".to_owned(), 429),
+        (format!("{MODELS}/a/logs"), 404),
+        ("/apis/mirror.michelangelo.api/v1/queries".to_owned(), 200),
+    ] {
+        assert_eq!(ask(&service, "GET", &path, &eve).await.0, code, "{path}");
+    }
 }
 
 #[tokio::test]

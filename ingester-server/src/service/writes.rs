@@ -1,19 +1,19 @@
 //! Writes. Each is its own task: once begun, it runs to its end, whatever happens to its connection or to the time for an
 //! answer, and so does its line in the access log. It keeps its user's place until then.
 
-use super::{Inner, Sources};
+use super::stages::Narrowed;
+use super::{Inner, Sources, holding, of_text};
 use crate::access::AccessLog;
-use crate::caller::{Attributes, Caller, Verb};
-use crate::identity::Bearer;
+use crate::body;
+use crate::caller::Verb;
 use crate::places::Place;
 use crate::request::parameters::Parameters;
 use crate::restore::rights::{self, Acting, RestoreRights};
 use crate::status::Status;
 use crate::{read, restore, write};
+use axum::body::Body;
 use bytes::Bytes;
-use http::StatusCode;
-use ingester_core::Kind;
-use ingester_sql::query::Query;
+use http::{Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -21,24 +21,12 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 /// A request that changes something.
-pub(super) struct Write {
-    pub(super) verb: Verb,
-    pub(super) kind: Kind,
-    pub(super) namespace: String,
-    pub(super) name: String,
-    /// What a collection's deletion selects.
-    pub(super) query: Query,
-    pub(super) options: write::Options,
-    pub(super) caller: Caller,
-    /// The token by which the caller was authenticated.
-    pub(super) token: Option<Bearer>,
-    /// Whether they may write the status of a restored object; otherwise why not.
-    pub(super) status: Result<(), String>,
+struct Write {
+    request: Narrowed,
+    options: write::Options,
     /// The former version that is restored, with the uid of its object.
-    pub(super) version: Option<(String, String)>,
-    /// The body's type.
-    pub(super) content: Option<String>,
-    pub(super) body: Bytes,
+    version: Option<(String, String)>,
+    body: Bytes,
 }
 
 /// The writes under way.
@@ -88,20 +76,45 @@ impl Writes {
 }
 
 impl Inner {
+    /// Changes or restores objects.
+    pub(super) async fn change(
+        self: &Arc<Self>,
+        mut request: Narrowed,
+        body: Body,
+        log: &AccessLog,
+        warnings: &mut Vec<String>,
+    ) -> Result<Response<Body>, Status> {
+        let verb = request.attributes.verb;
+        if verb == Verb::DeleteCollection {
+            refuse_partial_deletion(&request.parameters)?;
+        }
+        // A restore has none.
+        let body = if verb == Verb::Create { Bytes::new() } else { body::read(body).await? };
+        let version = match request.is_past {
+            true => Some(self.version(&request).await?),
+            false => None,
+        };
+        let volume = Some(Arc::new(self.sources.volumes.of(&request.caller.user)));
+        let Parameters { dry_run, query, .. } = &mut request.parameters;
+        let dry_run = std::mem::take(dry_run);
+        // For a collection, uids act as selectors.
+        let uid = if verb == Verb::DeleteCollection { None } else { query.uids.pop() };
+        let options = write::Options { dry_run, uid, former: request.former, log: Some(log.clone()), volume };
+        let place = request.place.clone();
+        let answer = self.begin(Write { request, options, version, body }, place.clone(), log).await?;
+        warnings.extend(answer.warnings);
+        Ok(holding(of_text(answer.body), place))
+    }
+
     /// Begins a write, and waits for its end.
     ///
     /// # Errors
     /// Those of [`Writes::run`].
-    pub(super) async fn begin(
-        self: &Arc<Self>,
-        write: Write,
-        place: Place,
-        log: &AccessLog,
-    ) -> Result<write::Answer, Status> {
+    async fn begin(self: &Arc<Self>, write: Write, place: Place, log: &AccessLog) -> Result<write::Answer, Status> {
         // If its client has gone, a deletion that still waits for its turn is not begun.
-        let turn = match write.verb {
+        let turn = match write.request.attributes.verb {
             // It counts the objects that it selects, so it costs as much as such a list.
-            Verb::DeleteCollection => Some(read::turn(&write.caller.user, read::Cost::Whole).await),
+            Verb::DeleteCollection => Some(read::turn(&write.request.caller.user, read::Cost::Whole).await),
             _ => None,
         };
         let inner = self.clone();
@@ -113,65 +126,64 @@ impl Inner {
         self.writes.run(log, place, work).await
     }
 
-    /// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted; a former version of an evicted object
-    /// goes back into its row. Returns whether the caller may also write the status; else why not.
-    pub(super) async fn authorize_restore(
-        &self,
-        caller: &Caller,
-        attributes: &Attributes,
-        name: &str,
-        parameters: Option<&Parameters>,
-    ) -> Result<Result<(), String>, Status> {
-        let identity = &self.sources.identity;
-        let is_former = parameters.is_some_and(|given| given.of_version.is_some() || given.query.at.is_some());
-        for verb in [Verb::Get, Verb::Delete].into_iter().chain(is_former.then_some(Verb::Update)) {
-            identity.authorize(caller, &Attributes { verb, name: name.to_owned(), ..attributes.clone() }).await?;
-        }
-        let (subresource, name) = ("status".to_owned(), name.to_owned());
-        identity.also(caller, &Attributes { verb: Verb::Patch, subresource, name, ..attributes.clone() }).await
-    }
-
     /// Carries out the change of a request.
     ///
     /// # Errors
     /// The [`Status`] of the failure; 405 or 503 if this server changes nothing.
-    async fn write(&self, request: &Write) -> Result<write::Answer, Status> {
-        let Write { verb, kind, namespace, name, query, options, content, body, .. } = request;
-        let target = write::Target { kind, namespace, name };
-        if *verb == Verb::Create {
-            return self.restore(request, target).await;
+    async fn write(&self, write: &Write) -> Result<write::Answer, Status> {
+        let Write { request, options, body, .. } = write;
+        let (verb, target) = (request.attributes.verb, request.target());
+        if verb == Verb::Create {
+            return self.restore(write).await;
         }
         let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
-        let content = content.as_deref();
+        let content = request.content_type.as_deref();
         match verb {
             Verb::Update => write::put(store, target, options, content, body).await,
             Verb::Patch => write::patch(store, target, options, content, body).await,
             Verb::Delete => write::delete(store, target, options, content, body).await,
-            Verb::DeleteCollection => write::delete_collection(store, kind, query, options, content, body).await,
+            Verb::DeleteCollection => {
+                write::delete_collection(store, request.kind, &request.parameters.query, options, content, body).await
+            }
             Verb::Create | Verb::Get | Verb::List | Verb::Watch => Err(Status::method_not_allowed()),
         }
     }
 
     /// Restores an object as the caller, as far as `serve.restore` says so.
-    async fn restore(&self, request: &Write, target: write::Target<'_>) -> Result<write::Answer, Status> {
+    async fn restore(&self, write: &Write) -> Result<write::Answer, Status> {
         let Sources { writes, cluster, restores, identity, .. } = &self.sources;
-        let Write { options, caller, token, status, version, .. } = request;
+        let Write { request, options, version, .. } = write;
+        let caller = &request.caller;
         if matches!(restores, RestoreRights::Off) {
             return Err(rights::off());
         }
         let (Some(store), Some(cluster)) = (writes, cluster) else {
             return Err(Status::unavailable("this server has no cluster to restore objects into"));
         };
-        let asker = restore::Asker { user: &caller.user, status: status.as_ref().copied().map_err(String::as_str) };
+        let status = request.may_write_status.as_ref().copied().map_err(String::as_str);
+        let asker = restore::Asker { user: &caller.user, status };
         let version = version.as_ref().map(|(uid, text)| (&**uid, &**text));
         if let Some((_, text)) = version {
             // A version of an evicted object goes back into its row.
             options.take(options.effect("CreateOptions")?, text.len())?;
         }
-        let acting = restores.acting(cluster, identity, caller, token.as_ref()).await;
+        let acting = restores.acting(cluster, identity, caller, request.token.as_ref()).await;
         let is_impersonating = acting.as_ref().is_ok_and(Acting::is_impersonating);
         let client = acting.map(|acting| acting.client);
-        let answer = restore::post(store, client, target, (options, asker), version).await;
+        let answer = restore::post(store, client, request.target(), (options, asker), version).await;
         answer.map_err(|status| Acting::told(is_impersonating, caller, status))
     }
+}
+
+/// Refuses the deletion of a collection that asks for less than would be deleted: all evicted objects that its selectors choose.
+fn refuse_partial_deletion(parameters: &Parameters) -> Result<(), Status> {
+    let Parameters { query, limit, most, token, offset, .. } = parameters;
+    let why = if !query.states.evicted {
+        "only evicted objects can be deleted here, and `state` leaves them out"
+    } else if limit.or(*most).is_some() || token.is_some() || *offset > 0 {
+        "it deletes all objects that its selectors choose: a limit, also that of a saved query, and pages are for lists"
+    } else {
+        return Ok(());
+    };
+    Err(Status::bad_request(format!("the deletion of a collection: {why}")))
 }

@@ -10,6 +10,7 @@ use crate::places::Places;
 use crate::read::{Cost, Log};
 use crate::request::accept::Form;
 use crate::request::parameters;
+use crate::request::query::QueryString;
 use crate::status::Status;
 use axum::body::Body;
 use crd_specs::KINDS;
@@ -165,7 +166,7 @@ impl World {
     }
 
     async fn try_watch(&self, query: &str, change: impl FnOnce(&mut Request)) -> Result<Events, Status> {
-        let parameters = parameters::parse(&format!("watch=true&{query}"), "Model")?;
+        let parameters = parameters::parse(&QueryString::parse(&format!("watch=true&{query}")), "Model")?;
         let standing: super::Standing = Box::new(|| Box::pin(async { Ok(()) }));
         let mut request = Request {
             kind: *models(),
@@ -190,7 +191,7 @@ impl World {
 
     /// The objects that are selected now, with their versions.
     async fn rows(&self, query: &str) -> BTreeMap<String, u64> {
-        let query = parameters::parse(query, "Model").unwrap().query;
+        let query = parameters::parse(&QueryString::parse(query), "Model").unwrap().query;
         let asked = self.store.ask_about(models(), &query, Limits::default()).unwrap();
         let wanted = Wanted { places: vec![ingester_core::schema::base::RES_VERSION], labels: false };
         let page = asked.page(&wanted, 1000, None).await.unwrap();

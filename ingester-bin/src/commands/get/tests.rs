@@ -5,6 +5,7 @@ use crate::fixture::MODEL;
 use clap::Parser as _;
 use ingester_declare::saved::SavedQueries;
 use ingester_server::request::parameters;
+use ingester_server::request::query::QueryString;
 use ingester_sql::query::{Ask, AskKey, Meaning, Query, Spelling};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
@@ -47,7 +48,9 @@ fn by_command(given: &[Named<'_>]) -> Answer {
 }
 
 fn by_parameters(text: &str) -> Answer {
-    parameters::parse(text, "Model").map(|parameters| parameters.query).map_err(|status| status.message)
+    parameters::parse(&QueryString::parse(text), "Model")
+        .map(|parameters| parameters.query)
+        .map_err(|status| status.message)
 }
 
 fn encoded(text: &str) -> String {

@@ -1,0 +1,481 @@
+//! The stages of a request: [`Parsed`], [`Authenticated`], [`Authorized`], [`Narrowed`].
+//!
+//! Only the function that does the work of a stage makes its value, because each has a private field.
+//! Handlers of objects take [`Narrowed`], so a handler that skips authorization does not compile.
+//! Handlers of the server's own resources take [`Authenticated`]: they answer every authenticated caller, or check rights object by object.
+//!
+//! Report errors in the order of the stages, so that a caller without the right learns nothing about objects or parameters.
+
+use super::Sources;
+use crate::access::AccessLog;
+use crate::caller::{Attributes, Caller, Verb};
+use crate::former::Reach;
+use crate::identity::{Bearer, Identity, Peer};
+use crate::namespaces::NAMESPACES;
+use crate::places::Place;
+use crate::read;
+use crate::request::parameters::{self, Parameters, Saved};
+use crate::request::path::{self, Objects, Target};
+use crate::request::query::QueryString;
+use crate::status::{Reason, Resource, Status};
+use crate::write;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use http::request::Parts;
+use http::{HeaderName, Method};
+use ingester_core::Kind;
+use ingester_declare::saved::SavedQueries;
+use ingester_sql::query::{QueryError, States};
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A request whose path was read.
+pub(super) struct Parsed<'r> {
+    target: Result<Target<'r>, Status>,
+}
+
+/// What a request asks for, before rights are checked.
+pub(super) struct Question<'r> {
+    pub(super) target: &'r Target<'r>,
+    /// 404 or 405 if the target does not take the request's method.
+    pub(super) verb: Result<Verb, Status>,
+    pub(super) query: QueryString,
+    /// 400 and 422 for parameters that cannot be read. Report them only to callers with the right.
+    pub(super) parameters: Result<Parameters, Status>,
+    /// The only name that the answer can have: that of the path, or of the field selector.
+    pub(super) only_name: Option<String>,
+    /// The kind, if the target is a kind's objects.
+    kind: Option<&'static Kind>,
+    /// For authorization and for the access log.
+    attributes: Option<Attributes>,
+}
+
+/// A request of an authenticated caller, within their rate.
+pub(super) struct Authenticated<'r> {
+    question: Question<'r>,
+    caller: Caller,
+    /// Without credentials.
+    parts: Parts,
+}
+
+/// A caller's request for objects of a kind.
+pub(super) struct ObjectRequest {
+    pub(super) caller: Caller,
+    /// The token by which the caller was authenticated.
+    pub(super) token: Option<Bearer>,
+    pub(super) kind: &'static Kind,
+    pub(super) attributes: Attributes,
+    /// The name in the path, which the attributes of a restore lack; empty for all objects.
+    pub(super) name: String,
+    pub(super) accept: String,
+    pub(super) content_type: Option<String>,
+    is_history: bool,
+}
+
+/// A request for objects whose caller has the right to them.
+pub(super) struct Authorized {
+    request: Arc<ObjectRequest>,
+    parameters: Result<Parameters, Status>,
+    place: Place,
+    may_write_status: Result<(), String>,
+}
+
+/// A request for objects, narrowed to those that its caller may see.
+pub(super) struct Narrowed {
+    request: Arc<ObjectRequest>,
+    /// With the conditions of the path, of the saved query, and of `serve.formerObjects`.
+    pub(super) parameters: Parameters,
+    /// True for histories, and for objects as they were at a moment or in a version.
+    pub(super) is_past: bool,
+    /// The requested states, before former objects were left out.
+    pub(super) states: States,
+    /// True if the request selects only by name and state.
+    pub(super) is_by_name: bool,
+    pub(super) former: Reach,
+    pub(super) cost: read::Cost,
+    pub(super) place: Place,
+    /// For restores: the reason why the caller may not write the object's status, if so.
+    pub(super) may_write_status: Result<(), String>,
+}
+
+impl<'r> Parsed<'r> {
+    pub(super) fn of(path: &'r str, kinds: &[Kind]) -> Self {
+        Parsed { target: path::parse(path).map(|target| target.among(kinds)) }
+    }
+
+    /// Returns the target, for answers that need no authentication.
+    pub(super) fn target(&self) -> Option<&Target<'r>> {
+        self.target.as_ref().ok()
+    }
+
+    /// Authenticates the caller, reads the parameters, and gives the access log user, verb and objects.
+    ///
+    /// # Errors
+    /// 401, 403, 429, 500 and 503 of [`Identity::authenticate`]; 429 of [`Identity::admit`]; then 404 for a path that does not exist.
+    pub(super) async fn authenticate(
+        &'r self,
+        sources: &Sources,
+        mut parts: Parts,
+        peer: &Peer,
+        log: &AccessLog,
+    ) -> Result<Authenticated<'r>, Status> {
+        let caller = sources.identity.authenticate(&mut parts, peer).await?;
+        log.user(&caller.user);
+        let question = self.target.as_ref().map(|target| Question::of(target, &parts, sources.kinds));
+        if let Ok(question) = &question {
+            question.note(log);
+        }
+        sources.identity.admit(&caller)?;
+        Ok(Authenticated { question: question.map_err(Status::clone)?, caller, parts })
+    }
+}
+
+impl<'r> Question<'r> {
+    fn of(target: &'r Target<'r>, parts: &Parts, kinds: &'static [Kind]) -> Self {
+        let query = QueryString::parse(parts.uri.query().unwrap_or_default());
+        let kind = match target {
+            Target::Objects(path) => path.kind(kinds),
+            _ => None,
+        };
+        let parameters = parameters::parse(&query, kind.map_or("", Kind::kind));
+        let only_name = target.name().or_else(|| parameters.as_ref().ok()?.only_name()).map(str::to_owned);
+        let read = match target.name() {
+            Some(_) => Verb::Get,
+            None if query.is_watch() => Verb::Watch,
+            None => Verb::List,
+        };
+        let verb = match target {
+            Target::Objects(path) => verb_of_objects(path, kind, &parts.method, read),
+            Target::SelfReview(_) if parts.method == Method::POST => Ok(Verb::Create),
+            Target::SelfReview(_) => Err(Status::method_not_allowed()),
+            _ if reads(&parts.method) => Ok(read),
+            _ => Err(Status::method_not_allowed()),
+        };
+        // As in the API server, a right to objects of certain names allows lists of just those, and a right to create has no name.
+        let name = only_name.as_ref().filter(|_| !matches!(verb, Ok(Verb::Create))).cloned().unwrap_or_default();
+        let attributes = match (target, kind, &verb) {
+            (Target::Objects(path), Some(kind), Ok(verb)) => Some(Attributes {
+                subresource: path
+                    .subresource
+                    .as_deref()
+                    .filter(|name| *name == "status")
+                    .unwrap_or_default()
+                    .to_owned(),
+                namespace: text(&path.namespace).to_owned(),
+                name,
+                ..Attributes::of_all(*verb, kind.group(), kind.version(), &kind.plural())
+            }),
+            // Logged as reads even if the method is refused.
+            (Target::Namespaces(_), ..) => {
+                Some(Attributes { name, ..Attributes::of_all(read, NAMESPACES.group, "v1", NAMESPACES.plural) })
+            }
+            _ => None,
+        };
+        Question { target, verb, query, parameters, only_name, kind, attributes }
+    }
+
+    fn note(&self, log: &AccessLog) {
+        let Some(attributes) = &self.attributes else { return };
+        match self.target {
+            Target::Objects(path) => log.about(attributes, text(&path.name), text(&path.subresource)),
+            _ => log.about(attributes, &attributes.name, ""),
+        }
+    }
+}
+
+/// Returns the verb of a request for objects; `read` is the verb of GET.
+///
+/// # Errors
+/// 404 for a kind or a subresource that does not exist; 405 for a method that the target does not take.
+fn verb_of_objects(path: &Objects<'_>, kind: Option<&Kind>, method: &Method, read: Verb) -> Result<Verb, Status> {
+    let kind = kind.ok_or_else(Status::no_such_path)?;
+    // Objects in namespaces are named in their namespaces, the others without one.
+    let is_named = path.name.is_some();
+    if (path.namespace.is_some() && !kind.namespaced()) || (path.namespace.is_none() && kind.namespaced() && is_named) {
+        return Err(Status::no_such_path());
+    }
+    match (method, path.subresource.as_deref(), is_named) {
+        // A status is read with the whole object, as in Kubernetes.
+        (method, None | Some("status" | "history"), _) if reads(method) => Ok(read),
+        (&Method::PUT, None, true) => Ok(Verb::Update),
+        (&Method::PATCH, None, true) => Ok(Verb::Patch),
+        (&Method::DELETE, None, true) => Ok(Verb::Delete),
+        (&Method::DELETE, None, false) => Ok(Verb::DeleteCollection),
+        (&Method::POST, Some("restore"), true) => Ok(Verb::Create),
+        (&Method::POST, None, false) => {
+            let resource = Resource { group: kind.group(), plural: &kind.plural() };
+            let mut status = Status::method_not_allowed();
+            status.message = format!(
+                "{resource} are created in the cluster: send this to its API server; former ones are restored by POST of NAME/restore"
+            );
+            Err(status)
+        }
+        (_, None | Some("restore" | "status" | "history"), _) => Err(Status::method_not_allowed()),
+        _ => Err(Status::no_such_path()),
+    }
+}
+
+fn reads(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+fn text<'t>(part: &'t Option<Cow<'_, str>>) -> &'t str {
+    part.as_deref().unwrap_or_default()
+}
+
+impl<'r> Deref for Authenticated<'r> {
+    type Target = Question<'r>;
+
+    fn deref(&self) -> &Question<'r> {
+        &self.question
+    }
+}
+
+impl Authenticated<'_> {
+    pub(super) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
+    /// Takes a place, and checks that the caller has the right to what the request asks.
+    ///
+    /// # Errors
+    /// 429 if no place is free; 403 without the right; 404 if the request is not for objects; 500 or 503 if the API server cannot be asked.
+    pub(super) async fn authorize(self, sources: &Sources) -> Result<Authorized, Status> {
+        let Authenticated { question, caller, mut parts } = self;
+        let Question { target: Target::Objects(path), kind: Some(kind), attributes: Some(attributes), .. } = question
+        else {
+            return Err(Status::no_such_path());
+        };
+        let place = sources.places.take(&caller.user)?;
+        let header = |name: HeaderName| parts.headers.get(name)?.to_str().ok().map(str::to_owned);
+        let request = ObjectRequest {
+            kind,
+            name: text(&path.name).to_owned(),
+            is_history: path.is_history(),
+            accept: header(ACCEPT).unwrap_or_default(),
+            content_type: header(CONTENT_TYPE),
+            token: parts.extensions.remove::<Bearer>(),
+            attributes,
+            caller,
+        };
+        let allowed = sources.identity.authorize(&request.caller, &request.attributes).await;
+        allowed.map_err(|status| if request.is_history { needs_the_object(status) } else { status })?;
+        let parameters = question.parameters;
+        let may_write_status = match request.attributes.verb {
+            Verb::Create => authorize_restore(&sources.identity, &request, parameters.as_ref().ok()).await?,
+            _ => Ok(()),
+        };
+        Ok(Authorized { request: Arc::new(request), parameters, place, may_write_status })
+    }
+}
+
+/// Adds to the refusal of a history which right it needs.
+fn needs_the_object(mut refused: Status) -> Status {
+    if refused.reason == Reason::Forbidden {
+        refused.message.push_str("; the history of an object needs the right to the object");
+    }
+    refused
+}
+
+/// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted; a former version of an evicted object
+/// goes back into its row. Returns whether the caller may also write the status; else why not.
+async fn authorize_restore(
+    identity: &Identity,
+    request: &ObjectRequest,
+    parameters: Option<&Parameters>,
+) -> Result<Result<(), String>, Status> {
+    let ObjectRequest { caller, attributes, name, .. } = request;
+    let is_former = parameters.is_some_and(|given| given.of_version.is_some() || given.query.at.is_some());
+    for verb in [Verb::Get, Verb::Delete].into_iter().chain(is_former.then_some(Verb::Update)) {
+        identity.authorize(caller, &Attributes { verb, name: name.clone(), ..attributes.clone() }).await?;
+    }
+    let subresource = "status".to_owned();
+    identity
+        .also(caller, &Attributes { verb: Verb::Patch, subresource, name: name.clone(), ..attributes.clone() })
+        .await
+}
+
+impl ObjectRequest {
+    /// Returns the namespace of the path; `None` for all of them, and for kinds without namespaces.
+    pub(super) fn namespace(&self) -> Option<&str> {
+        Some(self.attributes.namespace.as_str()).filter(|namespace| !namespace.is_empty())
+    }
+
+    /// Returns the object that the path names.
+    pub(super) fn target(&self) -> write::Target<'_> {
+        write::Target { kind: self.kind, namespace: &self.attributes.namespace, name: &self.name }
+    }
+}
+
+impl Authorized {
+    /// Completes the query, and leaves out the former objects that the caller may not see. Warnings go to `warnings`, even if the request fails.
+    ///
+    /// # Errors
+    /// 400 and 422 for the parameters; 403 for the past where only present objects may be seen; those of
+    /// [`FormerObjects::reach`](crate::former::FormerObjects::reach).
+    pub(super) async fn narrow(self, sources: &Sources, warnings: &mut Vec<String>) -> Result<Narrowed, Status> {
+        let Authorized { request, parameters, place, may_write_status } = self;
+        let kind = request.kind;
+        let mut parameters = parameters?;
+        warnings.append(&mut parameters.warnings);
+        if let Some(namespace) = request.namespace() {
+            parameters.query.namespaces = vec![namespace.to_owned()];
+        }
+        add_saved(&sources.saved, kind, &mut parameters)?;
+        let is_past = is_past(&request, &parameters)?;
+        let states = if is_past { States::ALL } else { parameters.query.states };
+        let is_by_name = !is_past && parameters.query.filters.is_empty() && parameters.query.uids.is_empty();
+        // Before former objects are left out, which is not the caller's choice. Other requests count as reads by key.
+        let cost = match request.attributes.verb {
+            Verb::List | Verb::Watch => read::cost(&sources.reads, kind, &parameters)?,
+            _ => read::Cost::Keyed,
+        };
+        let namespace = request.namespace();
+        let reach = sources.former.reach(&sources.reads, kind, namespace, states, sources.limits).await?;
+        let (former, warning) = reach;
+        warnings.extend(warning);
+        match is_past {
+            true => former.narrow_past(&mut parameters.query, kind, &request.name)?,
+            false => former.narrow(&mut parameters.query),
+        }
+        Ok(Narrowed { request, parameters, is_past, states, is_by_name, former, cost, place, may_write_status })
+    }
+}
+
+/// Adds the saved query that the parameters name.
+fn add_saved(queries: &SavedQueries, kind: &Kind, parameters: &mut Parameters) -> Result<(), Status> {
+    let Some(Saved { name, parameters: given, mut ask }) = parameters.saved.take() else { return Ok(()) };
+    let saved = queries.get(&name).map_err(|error| Status::bad_request(error.to_string()))?;
+    if saved.kind().table().name != kind.table().name {
+        let message = format!("the query `{name}` is about {}, not about {}", saved.kind().name(), kind.name());
+        return Err(Status::bad_request(message));
+    }
+    // That of the path.
+    parameters.query.namespaces.drain(..).for_each(|namespace| ask.namespace(namespace));
+    let bound = saved.bind_within(&given, ask);
+    let bound = bound.map_err(|error| Status::bad_request(format!("the query `{name}`: {error}")))?;
+    parameters.query = bound.query;
+    let most = bound.limit.map(|limit| limit as usize);
+    parameters.most = most.into_iter().chain(parameters.most).min();
+    Ok(())
+}
+
+/// Returns true if a request is about the past, and so about what deleted objects are like.
+///
+/// # Errors
+/// 400 for a moment of anything but objects, lists of them and restores, and for a version of anything but a history or a restore.
+fn is_past(request: &ObjectRequest, parameters: &Parameters) -> Result<bool, Status> {
+    let verb = request.attributes.verb;
+    let is_history = request.is_history;
+    let is_restore = verb == Verb::Create;
+    let is_of_moment = parameters.query.at.is_some();
+    let is_of_version = parameters.of_version.is_some();
+    if is_of_moment && (is_history || !(is_restore || matches!(verb, Verb::Get | Verb::List))) {
+        return Err(Status::bad_request(QueryError::OfMoment.to_string()));
+    }
+    if is_of_version && !is_history && !is_restore {
+        return Err(Status::bad_request("version: it is a parameter of NAME/history and NAME/restore"));
+    }
+    Ok(is_history || is_of_moment || is_of_version)
+}
+
+impl Deref for Narrowed {
+    type Target = ObjectRequest;
+
+    fn deref(&self) -> &ObjectRequest {
+        &self.request
+    }
+}
+
+impl Narrowed {
+    /// Returns what was authorized, for a check of the same right later. It holds no place.
+    pub(super) fn request(&self) -> Arc<ObjectRequest> {
+        self.request.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Parsed, Question};
+    use crd_specs::KINDS;
+    use http::Request;
+
+    /// What a request asks: the verb or the code of its refusal, the namespace and name of its right, and the only name of its answer.
+    fn question(method: &str, path: &str) -> String {
+        let (parts, ()) = Request::builder().method(method).uri(path).body(()).unwrap().into_parts();
+        let parsed = Parsed::of(parts.uri.path(), KINDS);
+        let question = Question::of(parsed.target().unwrap(), &parts, KINDS);
+        let verb = match &question.verb {
+            Ok(verb) => verb.as_str().to_owned(),
+            Err(status) => status.code.as_str().to_owned(),
+        };
+        let right = question.attributes.map(|of| format!("{} {}/{}", of.verb.as_str(), of.namespace, of.name));
+        format!("{verb}, {}, {}", right.unwrap_or_default(), question.only_name.unwrap_or_default())
+    }
+
+    const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
+
+    #[test]
+    fn a_method_and_a_path_are_a_verb_and_a_right() {
+        for (method, path, expected) in [
+            ("GET", "", "list, list ml/, "),
+            ("HEAD", "?watch=0", "list, list ml/, "),
+            ("GET", "?watch=true", "watch, watch ml/, "),
+            ("GET", "/a?watch=true", "get, get ml/a, a"),
+            ("GET", "/a/status", "get, get ml/a, a"),
+            ("GET", "/a/history", "get, get ml/a, a"),
+            ("PUT", "/a", "update, update ml/a, a"),
+            ("PATCH", "/a", "patch, patch ml/a, a"),
+            ("DELETE", "/a", "delete, delete ml/a, a"),
+            ("DELETE", "", "deletecollection, deletecollection ml/, "),
+            ("POST", "/a/restore", "create, create ml/, a"),
+            ("POST", "", "405, , "),
+            ("PATCH", "", "405, , "),
+            ("PUT", "/a/status", "405, , a"),
+            ("GET", "/a/restore", "405, , a"),
+            ("GET", "/a/logs", "404, , a"),
+            ("OPTIONS", "", "405, , "),
+        ] {
+            assert_eq!(question(method, &format!("{MODELS}{path}")), expected, "{method} {path}");
+        }
+        for (method, path, expected) in [
+            ("GET", "/apis/michelangelo.api/v2/models", "list, list /, "),
+            ("GET", "/apis/michelangelo.api/v2/models/a", "404, , a"),
+            ("GET", "/apis/michelangelo.api/v1/namespaces/ml/models", "404, , "),
+            ("GET", "/api/v1/namespaces/ml", "get, get /ml, ml"),
+            ("GET", "/api/v1/namespaces?watch=1", "watch, watch /, "),
+            // Logged as a read.
+            ("POST", "/api/v1/namespaces", "405, list /, "),
+            ("GET", "/api/v1/namespaces/ml/events", "list, , "),
+            ("GET", "/apis/mirror.michelangelo.api/v1/counts/a.b", "get, , a.b"),
+            ("DELETE", "/apis/mirror.michelangelo.api/v1/counts/a.b", "405, , a.b"),
+            ("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "create, , "),
+            ("GET", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "405, , "),
+            ("GET", "/openapi/v2", "list, , "),
+        ] {
+            assert_eq!(question(method, path), expected, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn the_only_name_is_that_of_the_path_or_of_the_field_selector() {
+        for (path, expected) in [
+            ("?fieldSelector=metadata.name%3Da", "list, list ml/a, a"),
+            ("?fieldSelector=metadata.name%3Da&watch=1", "watch, watch ml/a, a"),
+            ("/a?fieldSelector=metadata.name%3Db", "get, get ml/a, a"),
+            ("?fieldSelector=metadata.name!%3Da", "list, list ml/, "),
+            ("?fieldSelector=metadata.namespace%3Da", "list, list ml/, "),
+            // Parameters that cannot be read narrow no right.
+            ("?fieldSelector=metadata.name%3Da&limit=many", "list, list ml/, "),
+        ] {
+            assert_eq!(question("GET", &format!("{MODELS}{path}")), expected, "{path}");
+        }
+        let units = "/apis/mirror.michelangelo.api/v1/units?fieldSelector=metadata.name%3Da";
+        assert_eq!(question("GET", units), "list, , a");
+        assert_eq!(question("GET", "/api/v1/namespaces?fieldSelector=metadata.name%3Dml"), "list, list /ml, ml");
+    }
+}
