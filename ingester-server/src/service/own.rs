@@ -122,7 +122,8 @@ impl Inner {
         request: &Authenticated<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
-use crate::namespaces::{self, Asker};
+        let (form, include) = form(request)?;
+        let states = match self.sources.former.rule() {
             FormerObjects::Granted => States::ALL,
             FormerObjects::OlderHidden | FormerObjects::None => States::LIVE,
         };

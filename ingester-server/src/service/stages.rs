@@ -316,7 +316,7 @@ impl Authorized {
     ///
     /// # Errors
     /// 400 and 422 for the parameters; 403 for the past where only present objects may be seen; those of
-    /// [`FormerObjects::reach`](crate::former::FormerObjects::reach).
+    /// [`FormerAccess::reach`](crate::former::FormerAccess::reach).
     pub(super) async fn narrow(self, sources: &Sources, warnings: &mut Vec<String>) -> Result<Narrowed, Status> {
         let Authorized { request, parameters, place, may_write_status } = self;
         let kind = request.kind;
