@@ -71,7 +71,9 @@ impl Survey {
                 self.take(of, &format!("{}:{number}", path.display()), &std::mem::take(&mut paragraph));
             }
             of = kind;
-            if !is_code && !kind.is_empty() {
+            // A heading may be a question.
+            let is_heading = is_page && words.starts_with('#');
+            if !is_code && !is_heading && !kind.is_empty() {
                 paragraph.push_str(words.trim().trim_start_matches(['-', '|', '#', ' ']));
                 paragraph.push(' ');
             }
@@ -171,7 +173,7 @@ mod tests {
     fn openings_and_phrases_are_counted_outside_of_code() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.md");
-        let page = "# Title\n\nWhether it is so. It stands beside\nthe other one, and is to be done.\n\n```text\nWhat is beside it.\n```\n";
+        let page = "# What is it\n\nWhether it is so. It stands beside\nthe other one, and is to be done.\n\n```text\nWhat is beside it.\n```\n";
         std::fs::write(&path, page).unwrap();
         let mut survey = Survey::default();
         survey.read(&path).unwrap();
