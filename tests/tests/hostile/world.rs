@@ -331,14 +331,24 @@ pub(crate) async fn within_a_second(what: &str, condition: impl AsyncFn() -> boo
     tokio::time::timeout(Duration::from_secs(1), until(what, condition)).await.expect(what);
 }
 
-/// One user's work during another user's attack: at most three times as slow as before, and each request has its line.
+/// How often the work is measured during an attack. Other programs on the machine slow down one measurement; an attack that works slows down all.
+const MEASUREMENTS: usize = 5;
+
+/// Requests of a measurement: five runs of ten times three.
+const REQUESTS: usize = 150;
+
+/// One user's work during another user's attack takes at most three times as long as before, and each request has its line.
 pub(crate) async fn served_in_spite_of(world: &World, alone: Duration) {
-    let attacked = world.median("ada").await;
-    assert!(attacked <= alone * 3, "{attacked:?} under attack, {alone:?} alone");
+    let mut attacked = Vec::new();
+    while attacked.iter().all(|time| *time > alone * 3) {
+        assert!(attacked.len() < MEASUREMENTS, "{attacked:?} under attack, {alone:?} alone");
+        attacked.push(world.median("ada").await);
+    }
     assert_eq!(world.ask("", "GET", "/readyz", "").await, 200);
     assert_eq!(world.ask("", "GET", "/version", "").await, 200);
     assert_eq!(world.ask("ada", "GET", "/apis", "").await, 200);
-    // Two times five runs, each of ten times three requests.
-    until("every request of hers has its line", async || lines("ada").len() == 300).await;
+    // She was measured once alone.
+    let requests = REQUESTS * (1 + attacked.len());
+    until("every request of hers has its line", async || lines("ada").len() == requests).await;
     assert!(lines("ada").iter().all(|line| line["code"] == "200"));
 }
