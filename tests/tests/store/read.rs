@@ -144,7 +144,7 @@ async fn a_column_altered_by_hand_is_the_only_difference_found(world: World) -> 
 }
 
 async fn a_column_emptied_by_hand_is_the_only_difference_found(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(crd_specs::KINDS).await?;
     let mut emptied = 0;
     for (kind, column, wanted) in a_row_for_each_column()? {
         let place = kind.table().columns.iter().position(|other| other.name == column.name).context("its place")?;

@@ -25,7 +25,7 @@ on_every_database! {
 }
 
 async fn every_golden_vector_is_stored_with_its_columns(world: World) -> Result<()> {
-    let store = world.store().await?;
+    let store = world.store_of(crd_specs::KINDS).await?;
     let golden: Vec<Json> = serde_json::from_str(include_str!("../../../crd-specs/tests/data/golden.json"))?;
     assert_eq!(golden.len(), 29);
     for vector in &golden {
