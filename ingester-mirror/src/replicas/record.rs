@@ -23,7 +23,7 @@ const CLAIMS: &str = "ingester.michelangelo.api/claims";
 /// The annotation with a value that differs between members that write rows by different definitions of kinds.
 const DEFINITIONS: &str = "ingester.michelangelo.api/definitions";
 
-/// The difference between the clocks of two machines that is tolerated before people are shown a wrong warning.
+/// The largest difference between the clocks of two machines at which people still get the right answer.
 const CLOCKS: Duration = Duration::from_secs(5);
 
 /// The number of bytes that the annotations of an object may have.
