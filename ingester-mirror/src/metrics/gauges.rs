@@ -143,7 +143,7 @@ impl ControllerMetrics {
         self.own.waiting_bytes.store(bytes, Relaxed);
     }
 
-    /// Sets the function that returns how long the oldest object has waited.
+    /// Calls `oldest` from now on to find out how long the oldest object has waited.
     pub(crate) fn oldest(&self, oldest: impl Fn() -> Option<Duration> + Send + Sync + 'static) {
         *self.own.oldest.lock() = Some(Box::new(oldest));
     }

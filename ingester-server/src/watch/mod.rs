@@ -12,7 +12,8 @@
 //! May use: ingester-core, ingester-sql, ingester-store, status, metrics, request, answer, body, places, read, former.
 //!
 //! # Guarantees
-//! - A client that resumes at the version of any event, list or bookmark misses nothing. Events that it is sent twice are harmless.
+//! - A client that resumes at the version of an event that it was sent, of a list or of a bookmark misses nothing. Events that it is sent
+//!   twice are harmless.
 //! - A selected object is sent by the entry that has its present row. Entries are read before rows, from the same
 //!   database: if a row is later than an entry, a later entry brings it.
 //! - If an object is not selected now, the first entry after which this may be so sends it as deleted, whatever the row is: a client that
@@ -23,7 +24,8 @@
 //! - That position is the log's last one at a time when the reader has passed everything that the watcher can have read by itself. All rows
 //!   that the reader had looked at were committed by then. So an object that the watcher has is remembered, or it has left by an entry up
 //!   to that position, which sends it as deleted. The end of the watcher's own reading would be too early: the reader comes to the entries
-//!   before that end later, may find a row in the state after a later entry, and then remembers nothing that this later entry could end.
+//!   before that end later, may find a row in the state after an entry behind that end, and then remembers nothing that this entry could
+//!   end.
 //! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. If a deletion was
 //!   withheld, everything since the list is sent after the bookmark, whose version then lies before all of it.
 //! - A watcher that is too slow is ended; until then it gets everything.
