@@ -21,7 +21,7 @@ const FEW: u64 = 10;
 /// One in this many live objects may leave within an hour.
 const PART: u64 = 5;
 
-/// The pause between two checks if the first list is in SQL.
+/// The pause between two checks whether the first list is in SQL.
 const SOON: Duration = Duration::from_secs(1);
 
 /// The results of one round for the unit's own objects.

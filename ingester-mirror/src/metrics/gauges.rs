@@ -201,12 +201,12 @@ impl ControllerMetrics {
         }
     }
 
-    /// Records if the first list is in SQL.
+    /// Records whether the first list is in SQL.
     pub(crate) fn synced(&self, synced: bool) {
         self.own.synced.store(synced, Relaxed);
     }
 
-    /// Records if the CRD is installed.
+    /// Records whether the CRD is installed.
     pub(crate) fn installed(&self, installed: bool) {
         self.own.installed.store(installed, Relaxed);
     }

@@ -117,7 +117,7 @@ impl Metrics {
         self.0.replicas.clone()
     }
 
-    /// Records if a kind is suspended.
+    /// Records whether a kind is suspended.
     pub(crate) fn suspended(&self, kind: &str, suspended: bool) {
         self.kind(kind).upkeep.suspended(suspended);
     }

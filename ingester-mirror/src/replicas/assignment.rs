@@ -156,7 +156,7 @@ impl Assignment {
         self.0.mixed.load(Ordering::Acquire)
     }
 
-    /// Records if there are such members.
+    /// Records whether there are such members.
     pub(crate) fn mix(&self, mixed: bool) {
         if self.0.mixed.swap(mixed, Ordering::AcqRel) != mixed {
             self.tell();

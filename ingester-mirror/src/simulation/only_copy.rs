@@ -75,7 +75,7 @@ impl OnlyCopies {
 }
 
 impl World {
-    /// Records if a row says that its object has left the cluster.
+    /// Records whether a row says that its object has left the cluster.
     pub(super) fn confirmed(&mut self, uid: &str) {
         let confirmed = self.database.rows.get(uid).filter(|kept| kept.row.eviction == Eviction::Confirmed);
         let Some(kept) = confirmed.filter(|_| !self.copies.has(uid)) else { return };

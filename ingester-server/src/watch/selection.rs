@@ -244,8 +244,8 @@ impl Selector {
         self.matched.lock()
     }
 
-    /// Records if the object is selected, and if it was sent as selected; returns the previous values of both. `sends`: the entry has its
-    /// row.
+    /// Records whether the object is selected, and whether it was sent as selected; returns the previous values of both. `sends`: the entry
+    /// has its row.
     pub(super) fn replace(&self, uid: &str, matches: bool, sends: bool) -> (bool, bool) {
         if self.selection.is_by_state() {
             return (false, false);
