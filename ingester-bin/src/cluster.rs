@@ -22,17 +22,17 @@ use tower::BoxError;
 use tower::util::{MapErrLayer, MapRequestLayer};
 
 impl Cluster {
-    /// Whether the arguments name a cluster.
+    /// Returns true if the arguments name a cluster.
     pub(crate) fn is_named(&self) -> bool {
         self.kubeconfig.is_some() || self.context.is_some()
     }
 
-    /// A client of the cluster that the arguments, the environment, or the pod's service account name.
+    /// Returns a client of the cluster that the arguments, the environment, or the pod's service account name.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         client_of(self.config().await?).await
     }
 
-    /// A client of the same cluster without any credentials: each of its requests brings its own.
+    /// Returns a client of the same cluster without any credentials: each of its requests brings its own.
     pub(crate) async fn anonymous_client(&self) -> Result<Client, Failure> {
         let mut config = self.config().await?;
         config.auth_info = AuthInfo::default();
@@ -77,7 +77,7 @@ async fn client_of(mut config: Config) -> Result<Client, Failure> {
     let server = config.cluster_url.to_string();
     let plugin = config.auth_info.exec.as_ref().and_then(|exec| exec.command.clone());
     let is_given = plugin.is_some() || config.auth_info.auth_provider.is_some();
-    // It runs the command of the kubeconfig's user, which may hang: signals are handled meanwhile.
+    // This runs the command of the kubeconfig's user, which may hang. Signals are handled in the meantime.
     let building = tokio::task::spawn_blocking(move || quietly(|| ClientBuilder::try_from(config)));
     let builder = waiting_for(|| command(plugin.as_deref()), building).await;
     let builder =
@@ -97,8 +97,8 @@ const NO_HEADER: &str = "the token that the command of the kubeconfig's user giv
      \"Authorization\": a token has no line breaks and no control characters, not even at its end: have the command print it without, \
      as in `printf %s TOKEN`";
 
-/// A file with a token, read as kubectl reads it: without white space around the token, and read again within a minute. kube takes the line
-/// break at the end of a file for a part of the token.
+/// A file with a token, read as kubectl reads it: without white space around the token, and again after at most a minute. kube would treat
+/// the line break at the end of a file as a part of the token.
 struct TokenFile {
     file: String,
     header: HeaderValue,
@@ -109,20 +109,20 @@ impl TokenFile {
     /// A file that is older than this is read again.
     const FRESH: Duration = Duration::from_secs(50);
 
-    /// Takes the file of a user whose other credentials, if any, do not take precedence.
+    /// Uses the file of a user whose other credentials, if any, do not take precedence.
     fn taken(user: &mut AuthInfo) -> Result<Option<Arc<Mutex<Self>>>, String> {
         let has_password = user.username.is_some() && user.password.is_some();
         if user.auth_provider.is_some() || has_password || user.token.is_some() {
             return Ok(None);
         }
         let Some(file) = user.token_file.take() else { return Ok(None) };
-        // This takes precedence.
+        // The file takes precedence over the command.
         user.exec = None;
         let header = Self::header_of(&file)?;
         Ok(Some(Arc::new(Mutex::new(TokenFile { file, header, read: Instant::now() }))))
     }
 
-    /// The header with the token of a file. Errors do not contain the file's name: it may be a token in the wrong place.
+    /// Returns the header with the token of a file. Errors do not contain the file's name: it may be a token in the wrong place.
     fn header_of(file: &str) -> Result<HeaderValue, String> {
         let text = files::read_text(Path::new(file))
             .map_err(|error| format!("the file that the user's `tokenFile` names cannot be read: {error}"))?;
@@ -137,7 +137,7 @@ impl TokenFile {
         Ok(header)
     }
 
-    /// The header for a request now. If the file cannot be read again, the last token stays.
+    /// Returns the header for a request now. If the file cannot be read again, the last token stays.
     fn header(&mut self) -> HeaderValue {
         if self.read.elapsed() >= Self::FRESH {
             self.read = Instant::now();
@@ -150,7 +150,7 @@ impl TokenFile {
     }
 }
 
-/// The request with the token of a file, if there is one.
+/// Returns the request with the token of a file, if there is one.
 fn authorized(token: Option<&Mutex<TokenFile>>, mut request: Request<Body>) -> Request<Body> {
     if let Some(token) = token {
         let header = token.lock().header();
@@ -162,7 +162,7 @@ fn authorized(token: Option<&Mutex<TokenFile>>, mut request: Request<Body>) -> R
 const INVALID: &str = "invalid header field value for \"Authorization\"";
 const WHY_INVALID: &str = "a token has no line breaks and no control characters";
 
-/// Checks values that kube does not check, and then panics on with the first request. The messages are kubectl's, and contain no values.
+/// Checks values that kube does not check; with the first request it would panic. The messages are kubectl's, and contain no values.
 fn check(config: &Config) -> Result<(), String> {
     let url = &config.cluster_url;
     if !matches!(url.scheme_str(), Some("https" | "http")) || url.authority().is_none() {
@@ -171,7 +171,7 @@ fn check(config: &Config) -> Result<(), String> {
         );
     }
     let wrong = |what: &str| Err(format!("{what} cannot be used: {INVALID}: {WHY_INVALID}, not even at its end"));
-    // Serialized as it was read, because the secret's own type hides it.
+    // Serialize the values as they were read, because the secret's own type hides them.
     let user = serde_json::to_value(&config.auth_info).unwrap_or_default();
     if user["token"].as_str().is_some_and(is_no_header) {
         return wrong("the user's `token`");
@@ -185,7 +185,7 @@ fn check(config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Only the server's address: kube does not send a URL's user and parameters, but logs both.
+/// Returns only the server's address: kube does not send a URL's user and parameters, but logs both.
 fn without_secrets(url: &Uri) -> Uri {
     let mut parts = url.clone().into_parts();
     let bare = |authority: &Authority| {
@@ -199,12 +199,13 @@ fn without_secrets(url: &Uri) -> Uri {
     Uri::from_parts(parts).unwrap_or_else(|_| url.clone())
 }
 
-/// Whether a token cannot be in a header.
+/// Returns true if a token cannot be in a header.
 fn is_no_header(token: &str) -> bool {
     token.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f)
 }
 
-/// The reason for the wait while a client is created. It has only the command's name: the arguments may contain secrets.
+/// Returns the reason for the wait while a client is created. It contains only the command's name, because the arguments may contain
+/// secrets.
 fn command(plugin: Option<&str>) -> String {
     match plugin.and_then(|plugin| plugin.split_whitespace().next()) {
         Some(plugin) => format!("the command `{plugin}` of the kubeconfig's user, which gets its credentials"),
@@ -240,7 +241,7 @@ impl Error for NotReached {
 #[derive(Debug)]
 struct NoCredentials {
     why: String,
-    /// The next attempt would fail as well.
+    /// The next attempt would fail, too.
     lasts: bool,
 }
 
@@ -252,12 +253,12 @@ impl fmt::Display for NoCredentials {
 
 impl Error for NoCredentials {}
 
-/// Whether a request failed for credentials, in a way that no retry can fix.
+/// Returns true if a request failed because of credentials, in a way that no retry can fix.
 pub(crate) fn lasts(error: &(dyn Error + 'static)) -> bool {
     causes(error).filter_map(|error| error.downcast_ref::<NoCredentials>()).any(|error| error.lasts)
 }
 
-/// The error with the address of the server, if there is no connection to it, and without possible secrets.
+/// Adds the address of the server to an error if there is no connection to it, and removes possible secrets.
 fn named(server: &str, error: BoxError) -> BoxError {
     if let Some(error) = causes(&*error).find_map(auth_error) {
         let lasts = matches!(error, AuthError::InvalidBearerToken(_));
@@ -276,7 +277,7 @@ fn named(server: &str, error: BoxError) -> BoxError {
     Box::new(NotReached { server: without_user(server), cause: cause.to_string(), source: error })
 }
 
-/// A URL without the user and password that it may have, and without parameters.
+/// Returns a URL without user, password and parameters.
 fn without_user(server: &str) -> String {
     let server = server.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = server.split_once("://").unwrap_or(("", server));
@@ -289,7 +290,7 @@ fn without_user(server: &str) -> String {
     .to_owned()
 }
 
-/// Reads a kubeconfig. Its relative names of files are relative to its folder; those of a pipe to the current folder.
+/// Reads a kubeconfig. Relative names of files in it are relative to its folder; if it comes from a pipe, to the current folder.
 pub(crate) fn read_kubeconfig(file: &Path) -> Result<Kubeconfig, KubeconfigError> {
     let unread = |error| KubeconfigError::ReadConfig(error, file.to_path_buf());
     if files::is_pipe(file) {
@@ -300,14 +301,14 @@ pub(crate) fn read_kubeconfig(file: &Path) -> Result<Kubeconfig, KubeconfigError
     Kubeconfig::read_from(file)
 }
 
-/// The first file in the variable KUBECONFIG that is not a kubeconfig: kube says what is wrong, but not in which file.
+/// Returns the first file in the variable KUBECONFIG that is not a kubeconfig: kube reports the error, but not the file.
 pub(crate) fn broken() -> Option<(PathBuf, KubeconfigError)> {
     let named = std::env::var_os("KUBECONFIG")?;
     let named: Vec<PathBuf> = std::env::split_paths(&named).collect();
     named.into_iter().find_map(|file| {
         let error = match file.is_file() {
             true => read_kubeconfig(&file).err(),
-            // A pipe can be read once, which kube does.
+            // A pipe can be read only once, and kube does that.
             false => files::check(&file).err().map(|error| KubeconfigError::ReadConfig(error, file.clone())),
         };
         error.map(|error| (file, error))
@@ -327,7 +328,7 @@ fn auth_error<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e AuthError> {
     }
 }
 
-/// Why credentials are missing, without a command's arguments and output.
+/// Returns the reason why credentials are missing, without a command's arguments and output.
 fn said_of(error: &AuthError) -> String {
     match error {
         AuthError::AuthExecStart(error) => format!("the command of the kubeconfig's user cannot be run: {error}"),
@@ -346,7 +347,7 @@ fn said_of(error: &AuthError) -> String {
     }
 }
 
-/// An error about a kubeconfig, without text from the file: quoted text that could not be parsed may be a token.
+/// Formats an error about a kubeconfig without text from the file: quoted text that could not be parsed may be a token.
 pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
     for error in causes(error) {
         if let Some(error) = auth_error(error) {
@@ -369,7 +370,7 @@ pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
                 };
             }
             Some(KubeconfigError::ReadConfig(error, path)) => {
-                // Only the file itself says which line is not text.
+                // Only the file itself shows which line is not text.
                 let encoding = files::read_text(path).err();
                 return format!("{} cannot be read: {}", path.display(), encoding.as_ref().unwrap_or(error));
             }

@@ -1,5 +1,5 @@
-//! The database: from the arguments, otherwise the environment, otherwise a file in the current folder. A command says which one, and why,
-//! unless its own arguments do.
+//! The database: from the arguments, otherwise the environment, otherwise a file in the current folder. A command reports its database, and
+//! the reason, unless its own arguments name it.
 //!
 //! May use: arguments, ending, output, progress, ingester-config, ingester-core, ingester-mirror, ingester-store.
 
@@ -24,13 +24,13 @@ pub(crate) struct Database {
     why: Option<String>,
 }
 
-/// The configuration of a file, overridden by the environment.
+/// Returns the configuration of a file, overridden by the environment.
 pub(crate) fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config, Failure> {
     Config::load(&file.config, &Environment::of_process(), &KindNames::of(kinds)).map_err(usage)
 }
 
 impl Target {
-    /// The chosen database.
+    /// Returns the chosen database.
     pub(crate) fn database(&self, kinds: &[Kind]) -> Result<Database, Failure> {
         let mut database = match (&self.config, &self.database_url) {
             (Some(file), _) => Database::of(&configuration(&ConfigFile { config: file.clone() }, kinds)?, file)?,
@@ -45,7 +45,7 @@ impl Target {
 }
 
 impl Target {
-    /// The section `ingester` of the configuration file; its defaults without one.
+    /// Returns the section `ingester` of the configuration file; its defaults without one.
     pub(crate) fn ingester(&self, kinds: &[Kind]) -> Result<Ingester, Failure> {
         match &self.config {
             Some(file) => Ok(configuration(&ConfigFile { config: file.clone() }, kinds)?.ingester),
@@ -55,7 +55,7 @@ impl Target {
 }
 
 impl Database {
-    /// The database of the configuration that was read from a file.
+    /// Returns the database of the configuration that was read from a file.
     pub(crate) fn of(config: &Config, file: &Path) -> Result<Self, Failure> {
         let shown = file.display();
         let address = match config.gate().map_err(usage)? {
@@ -76,7 +76,7 @@ impl Database {
         Ok(Database { address, why: Environment::of_process().named_by().map(overrides) })
     }
 
-    /// The database of a URL, with a file that has its password if there is one.
+    /// Returns the database of a URL. If there is a password file, it has the password.
     pub(crate) fn named(url: &str, password_file: Option<&Path>) -> Result<Self, Failure> {
         let address = parsed(url)?;
         let address = match password_file {
@@ -119,7 +119,7 @@ impl Database {
         self.open_with(ConnectOptions::default().create(false)).await
     }
 
-    /// Opens it. Whatever the reason of a failure, nothing was tried yet.
+    /// Opens it. Whatever the reason of a failure is, no work has begun.
     pub(crate) async fn open_with(&self, options: ConnectOptions) -> Result<Store, Failure> {
         self.announce();
         let bar = progress::spinner("{spinner} {msg}");

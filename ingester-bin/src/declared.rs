@@ -13,7 +13,8 @@ use ingester_store::files;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// The prefix in the file that the environment names, for `--version`: that shows nothing else, so a file with mistakes counts as no file.
+/// Returns the prefix in the file that the environment names, for `--version`. That shows nothing else, so a file with mistakes counts as
+/// no file.
 pub(crate) fn prefix_of_environment() -> Option<&'static str> {
     if !std::env::args_os().any(|argument| argument == "--version") {
         return None;
@@ -24,8 +25,8 @@ pub(crate) fn prefix_of_environment() -> Option<&'static str> {
     declare::kinds("", &text, &|name| files::read(&folder.join(name))).ok()?.prefix
 }
 
-/// The program with the kinds of the file that the arguments, otherwise the configuration, name; and with the names of finalizer and annotations
-/// that they together define.
+/// Returns the program with the kinds of the file that the arguments, otherwise the configuration, name; and with the names of finalizer
+/// and annotations that they define together.
 pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>) -> Result<Program, Failure> {
     let file: Option<PathBuf> = named.map(Path::to_path_buf).or_else(|| config.and_then(Config::kinds_file));
     let mut former: Vec<&'static str> = Vec::new();
@@ -35,7 +36,7 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
     let Some(file) = file else { return program.with_marks(None, former) };
     let text = files::read_text(&file)
         .map_err(|error| Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", file.display())))?;
-    // Files that a file names are beside it.
+    // Files that a file names are in its folder.
     let folder = files::folder(&file);
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let read = RefCell::new(vec![(name.clone(), text.clone().into_bytes())]);

@@ -1,10 +1,10 @@
-//! How commands end, and their exit codes.
+//! The outcomes of commands, and their exit codes.
 //!
 //! May use: ingester-store.
 
 use ingester_store::StoreError;
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Done: exit code 0.
@@ -31,10 +31,10 @@ impl Ending {
     }
 }
 
-/// Why a command failed.
+/// The reason why a command failed.
 pub(crate) enum Failure {
-    /// Wrong usage or configuration, such as a path that does not exist or a database that rejects the user, or that nothing could be tried
-    /// because a server does not answer: exit code 2.
+    /// The usage or configuration is wrong, such as a path that does not exist or a database that rejects the user; or no attempt was
+    /// possible because a server does not answer: exit code 2.
     Usage(anyhow::Error),
     /// The work failed: exit code 1.
     Work(anyhow::Error),

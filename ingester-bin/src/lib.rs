@@ -68,7 +68,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// The stack of the thread that runs a command, in bytes: Linux' usual one.
 const STACK: usize = 8 << 20;
 
-/// How many files a runtime opens, and a database with it. tokio panics if it cannot open its own.
+/// The number of files that a runtime opens, together with a database. tokio panics if it cannot open its own.
 const FILES: usize = 16;
 
 /// SIGXFSZ, on every platform that tokio supports: a file grows beyond `ulimit -f`.
@@ -127,7 +127,7 @@ fn check(program: Program) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The configuration of `ingester run`, which may have none but the address of a database.
+/// Returns the configuration of `ingester run`, which may contain only the address of a database.
 fn configuration_of_run(arguments: &arguments::Run, kinds: &[Kind]) -> Result<Config, Failure> {
     let environment = Environment::of_process();
     match (&arguments.config, &arguments.database_url) {
@@ -174,13 +174,13 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     }
 }
 
-/// A program for a command that people run, which logs only what went wrong. `RUST_LOG` shows more.
+/// Prepares a program for a command that people run, which logs only errors and warnings. `RUST_LOG` shows more.
 fn quiet(program: Program) -> Result<Program, Failure> {
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     Ok(program)
 }
 
-/// The same for a command that works on rows.
+/// Does the same for a command that works on rows.
 fn versioned(program: Program) -> Result<Program, Failure> {
     commands::versioned(quiet(program)?)
 }
@@ -219,7 +219,7 @@ fn schema(command: Schema, program: Program) -> Result<Ending, Failure> {
     }
 }
 
-/// Shows what leaves etcd and SQL by rules, or takes back what a rule has marked.
+/// Shows the objects and rows that leave etcd and SQL by rules, or takes back a rule's marks.
 fn policies(arguments: &arguments::Policies, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     if let Some(PoliciesCommand::Revert(revert)) = &arguments.command {
         let config = configuration(&revert.config, kinds)?;
@@ -269,7 +269,7 @@ fn ghosts(arguments: Ghosts, program: Program) -> Result<Ending, Failure> {
     wait_for(commands::ghosts::list(&list, config, program))
 }
 
-/// Logs as the configuration says.
+/// Logs as configured.
 fn start_logging(config: &Config) -> Result<logging::Level, Failure> {
     let format = match config.log.format {
         LogFormat::Text => logging::Format::Text,
@@ -287,11 +287,11 @@ fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Endin
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| anyhow!("cannot start the threads that the work needs: {error}"))?;
     let ending = runtime.block_on(async {
-        // With a handler, the signal no longer ends the process: the write fails, and its error says what could not be written.
+        // With a handler, the signal no longer ends the process: the write fails, and its error names the file.
         let _handler = signal(FILE_TOO_LARGE).map_err(|error| anyhow!("cannot listen for signals: {error}"))?;
         work.await
     });
-    // Work that still runs then, such as a DNS lookup, is not awaited.
+    // Do not wait for work that still runs then, such as a DNS lookup.
     runtime.shutdown_background();
     ending
 }

@@ -2,10 +2,10 @@
 //!
 //! May use: output.
 //!
-//! No line may contain a password or a token, at any level. Most libraries comply by themselves: sqlx logs statements with
-//! placeholders and never its connect options (on MySQL we turn its statement log off, because some texts contain an object's
-//! values); kube marks the `Authorization` header as sensitive; hyper logs sizes and states; rustls logs no keys. The others
-//! are limited by [`QUIET`], whatever level is set.
+//! No line may contain a password or a token, at any level. Most libraries comply by themselves: sqlx logs statements with placeholders and
+//! never its connect options (on MySQL we turn its statement log off, because some texts contain an object's values); kube marks the
+//! `Authorization` header as sensitive; hyper logs sizes and states; rustls logs no keys. [`QUIET`] limits the others, whatever level is
+//! set.
 
 use crate::output;
 use anyhow::anyhow;
@@ -21,10 +21,10 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
-/// Targets of libraries that log what they must not, and the lowest level that still passes. Nothing is lost: both also return the
+/// Targets of libraries that log forbidden content, and the lowest level that still passes. Nothing is lost, because both also return the
 /// same to us as an error.
 const QUIET: &[(&str, tracing::Level)] = &[
-    // It logs an unreadable answer as a whole, with objects, as a warning.
+    // As a warning, it logs a whole unreadable answer, with objects.
     ("kube_client::client", tracing::Level::ERROR),
     // It logs complete errors. The error of an exec plugin contains its environment and its output, which may be the token.
     ("kube_runtime::watcher", tracing::Level::WARN),
@@ -48,7 +48,7 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// Logs from this level on. Returns whether that has an effect: not if `RUST_LOG` is set.
+    /// Logs from this level on. Returns false if that has no effect, because `RUST_LOG` is set.
     ///
     /// # Errors
     /// If the level is not valid.
@@ -86,8 +86,8 @@ pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<Level> {
     Ok(Level { filter: handle, fixed: variable.is_some() })
 }
 
-/// The levels, with kube's own line for each request that fails off: our errors say the same, and name the server. A user who names one
-/// of kube's targets wants that line.
+/// Returns the levels, without kube's own line for each request that fails: our errors say the same, and name the server. A user who names
+/// one of kube's targets wants that line.
 fn unless_named(level: &str) -> String {
     if level.contains("kube") { level.to_owned() } else { format!("{level},{ECHO}=off") }
 }
@@ -95,8 +95,8 @@ fn unless_named(level: &str) -> String {
 /// The target of kube that logs each request that fails.
 const ECHO: &str = "kube_client::client::builder";
 
-/// Parses levels, more strictly than the library: for it, a word that is not a level is a target of which everything is logged,
-/// and nothing of all others. So a misspelt level would make the program silent.
+/// Parses levels, more strictly than the library. The library takes a word that is not a level for a target: it logs everything of that
+/// target and nothing of all others. So a misspelt level would make the program silent.
 fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
     let wrong = |part: &str, reason: &str| {
         anyhow!(
@@ -115,8 +115,8 @@ fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
     EnvFilter::builder().parse(parts.join(",")).map_err(|error| wrong(text, &format!("cannot be read ({error})")))
 }
 
-/// Lines of JSON with the fields of an event and of its spans beside the message. The innermost value of a field is the line's, and the event
-/// is inside all of its spans.
+/// Lines of JSON with the message and the fields of an event and of its spans. If a field occurs several times, the line has the innermost
+/// value; the event is inside all of its spans.
 struct FlatJson(format::Format<format::Json>);
 
 impl FlatJson {
@@ -162,7 +162,7 @@ where
         Format::Text => layer.with_ansi(colours).boxed(),
         Format::Json => layer.json().event_format(FlatJson::new()).boxed(),
     };
-    // The hint keeps the inner filter's: without one, lines that are not shown would be formatted anyway.
+    // Keep the hint of the inner filter: without one, lines that are not shown would be formatted anyway.
     let quiet = filter_fn(|metadata| {
         QUIET.iter().all(|(target, level)| metadata.target() != *target || metadata.level() <= level)
     })
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// The log of `act`.
+    /// Returns the log of `act`.
     fn logged(format: Format, levels: &str, colours: bool, act: impl FnOnce()) -> String {
         let kept = Kept::default();
         let writer = kept.clone();
@@ -215,7 +215,7 @@ mod tests {
         kept.text()
     }
 
-    /// The log of asynchronous work at all levels.
+    /// Returns the log of asynchronous work at all levels.
     fn traced(work: impl Future<Output = ()>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         logged(Format::Text, "trace", false, || runtime.block_on(work))

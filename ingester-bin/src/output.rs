@@ -18,7 +18,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_on(text).map(|_| ())
 }
 
-/// The same; returns whether the reader is still there.
+/// Does the same. Returns true if the reader is still there.
 ///
 /// # Errors
 /// As [`print`].
@@ -31,13 +31,13 @@ pub(crate) fn print_on(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Writes a line to standard error. Names and values of objects in it are not obeyed by a terminal.
+/// Writes a line to standard error. A terminal does not obey names and values of objects in it.
 pub(crate) fn note(line: &str) {
     // If even this fails, there is no way left to report it.
     let _ = writeln!(io::stderr().lock(), "{}", visible(line));
 }
 
-/// A text whose control characters can be read, except ends of lines and tabs.
+/// Returns a text whose control characters are readable, except ends of lines and tabs.
 fn visible(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| is_obeyed(c) && !matches!(c, '\n' | '\t');
     if !text.contains(obeyed) {
@@ -46,7 +46,7 @@ fn visible(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
-            // As in tables.
+            // The same as in tables.
             '\u{1b}' => shown.push_str("^["),
             c if obeyed(c) => shown.extend(c.escape_debug()),
             c => shown.push(c),
@@ -55,12 +55,12 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether text that is written there may have colours: it is a terminal, and `NO_COLOR` of the environment does not say otherwise.
+/// Returns true if text on this stream may have colours: it is a terminal, and `NO_COLOR` in the environment does not forbid them.
 pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && stream.is_terminal()
 }
 
-/// A text in one line of at most this many characters.
+/// Returns a text in one line of at most this many characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let mut line: String = text.chars().map(|c| if is_obeyed(c) { ' ' } else { c }).take(most).collect();
     if text.chars().count() > most {
@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-/// NULL as printed, as in MySQL's client.
+/// The text for NULL, as in MySQL's client.
 pub(crate) const NULL: &str = "NULL";
 
 impl std::fmt::Display for Table {
@@ -120,7 +120,7 @@ pub(crate) fn show(format: Format, data: &impl Serialize, table: impl FnOnce() -
     print(&text)
 }
 
-/// JSON for people and programs: characters that a terminal obeys are escaped. They are in its texts only.
+/// Returns JSON for people and programs: characters that a terminal obeys are escaped. They only occur in its texts.
 fn json(data: &impl Serialize) -> anyhow::Result<String> {
     let text = serde_json::to_string_pretty(data)? + "\n";
     let obeyed = |c: char| is_obeyed(c) && c != '\n';

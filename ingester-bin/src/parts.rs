@@ -1,5 +1,5 @@
-//! The parts of `ingester run` that work beside the mirror: the server of probes, the publisher of Events, the backfill. Nothing
-//! restarts them, so one that ends too early, or panics, makes `/healthz` fail, and the kubelet restarts the process.
+//! The parts of `ingester run` that run concurrently with the mirror: the server of probes, the publisher of Events, the backfill. Nothing
+//! restarts them, so a part that ends too early, or panics, makes `/healthz` fail, and the kubelet restarts the process.
 //!
 //! May use: ingester-mirror.
 
@@ -7,7 +7,7 @@ use ingester_mirror::health::Health;
 use tokio::task::{AbortHandle, JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-/// How long a part has to work.
+/// The time for which a part must work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// Until the program stops.
@@ -24,7 +24,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Starts `work`. If it panics, fails, or ends before it should, `health` reports that `name` is dead.
+    /// Starts `work`. If it panics, fails, or ends too early, `health` reports that `name` is dead.
     pub(crate) fn spawn(
         name: &'static str,
         until: Until,
@@ -57,7 +57,7 @@ impl Part {
         self.work.abort();
     }
 
-    /// Waits until the work has ended. `health` reports how it ended.
+    /// Waits until the work has ended. `health` reports its outcome.
     pub(crate) async fn ended(self) {
         // The watcher does not panic.
         let _ = self.watcher.await;
@@ -83,7 +83,7 @@ mod tests {
     use ingester_mirror::health::Health;
     use tokio_util::sync::CancellationToken;
 
-    /// The failed checks of liveness after this work has ended, with or without a requested stop.
+    /// Returns the failed checks of liveness after this work has ended, with or without a requested stop.
     async fn dead(
         until: Until,
         stopping: bool,

@@ -15,17 +15,17 @@ use ingester_declare::kept::kept;
 /// An ingester for a registry of kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// All kinds: those that are built in, then the declared ones.
+    /// All kinds: the built-in kinds, then the declared ones.
     pub(crate) kinds: &'static [Kind],
-    /// The kinds that are built in. The migrations are theirs.
+    /// The built-in kinds. The migrations belong to them.
     pub(crate) built_in: &'static [Kind],
-    /// The kinds of a file. Once the program [follows](Program::following), also those that are built in without migrations.
+    /// The kinds of a file. Once the program [follows](Program::following), they include the built-in kinds if these have no migrations.
     pub(crate) declared: &'static [Kind],
     /// The views over the declared kinds.
     pub(crate) declared_views: &'static [View],
     /// The kinds of the file that do not say what to store if an object has no value.
     pub(crate) silent: &'static [&'static str],
-    /// The views over the kinds that are built in.
+    /// The views over the built-in kinds.
     pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
     /// The file that declares kinds.
@@ -36,12 +36,12 @@ pub struct Program {
     pub(crate) marks: &'static Marks,
 }
 
-/// The file that declares kinds, and what it names.
+/// The file that declares kinds, and the files that it names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindsFile {
     /// Its name in its folder.
     pub(crate) name: &'static str,
-    /// The bytes of each file by its path in the folder, the file of kinds among them.
+    /// The bytes of each file by its path in the folder, including the file of kinds.
     pub(crate) files: &'static [(String, Vec<u8>)],
 }
 
@@ -62,21 +62,21 @@ impl Program {
         }
     }
 
-    /// The prefix of its finalizer and annotations, a DNS subdomain such as `data.example.com`, instead of `michelangelo`:
-    /// `data.example.com/Ingester`, `data.example.com/Immutable`. A database of another prefix is refused.
+    /// Sets the prefix of its finalizer and annotations, a DNS subdomain such as `data.example.com`, instead of `michelangelo`:
+    /// `data.example.com/Ingester`, `data.example.com/Immutable`. A database with another prefix is refused.
     #[must_use]
     pub const fn prefix(mut self, prefix: &'static str) -> Self {
         self.prefix = Some(prefix);
         self
     }
 
-    /// The output of `--version` for a program with its own prefix, or with one from a file.
+    /// Returns the output of `--version` for a program with its own prefix, or with one from a file.
     pub(crate) fn version(&self, of_file: Option<&'static str>) -> Option<&'static str> {
         let version = |prefix| format!("{}\nprefix of finalizer and annotations: {prefix}", env!("CARGO_PKG_VERSION"));
         self.prefix.or(of_file).map(|prefix| kept(version(prefix)))
     }
 
-    /// The same program with the names from itself or from a file, and those of former prefixes.
+    /// Returns the same program with the names from itself or from a file, and with the names of former prefixes.
     pub(crate) fn with_marks(
         self,
         of_file: Option<(&str, &'static str)>,
@@ -99,7 +99,7 @@ impl Program {
         Ok(Program { marks, ..self.with_kinds(kept(kinds)) })
     }
 
-    /// The same program with its kinds in another form.
+    /// Returns the same program with its kinds in another form.
     fn with_kinds(self, kinds: &'static [Kind]) -> Self {
         let (built_in, declared) = kinds.split_at(self.built_in.len());
         Program { kinds, built_in, declared, ..self }
@@ -112,12 +112,12 @@ impl Program {
         self
     }
 
-    /// The kinds of the built-in migrations.
+    /// Returns the kinds of the built-in migrations.
     pub(crate) const fn registry(&self) -> Registry<'static> {
         Registry { kinds: self.built_in, views: self.views }
     }
 
-    /// The declared kinds, whose tables follow them.
+    /// Returns the declared kinds, whose tables follow them.
     pub(crate) const fn of_declared(&self) -> Registry<'static> {
         Registry { kinds: self.declared, views: self.declared_views }
     }
@@ -130,7 +130,7 @@ impl Program {
         self
     }
 
-    /// The same program with what a file declares.
+    /// Returns the same program with the declarations of a file.
     pub(crate) fn with_declared(self, file: DeclaredKinds) -> Self {
         let (declared, declared_views, silent) = (kept(file.kinds), file.views, kept(file.silent));
         match file.built_in {
@@ -142,7 +142,7 @@ impl Program {
         }
     }
 
-    /// The same program for work on a database. Built-in kinds without migrations count as declared there: their tables follow, and
+    /// Returns the same program for work on a database. Built-in kinds without migrations count as declared there: their tables follow, and
     /// the database counts their definitions.
     pub(crate) fn following(self) -> Self {
         if self.sql.is_some() || self.built_in.is_empty() {
@@ -155,12 +155,13 @@ impl Program {
         Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], ..self }
     }
 
-    /// The arguments to add to `ingester schema apply` and the like for declared kinds: kinds of a file are known only with the file.
+    /// Returns the arguments to add to `ingester schema apply` and the like for declared kinds: kinds of a file are known only with the
+    /// file.
     pub(crate) const fn with_file(&self) -> &'static str {
         if self.kinds_file.is_some() { " --kinds FILE" } else { "" }
     }
 
-    /// The same program with other kinds instead of the built-in ones.
+    /// Returns the same program with other kinds instead of the built-in ones.
     pub(crate) fn with_built_in(self, built_in: &'static [Kind]) -> Self {
         let kinds: &'static [Kind] = match self.declared {
             [] => built_in,
@@ -169,13 +170,13 @@ impl Program {
         Program { kinds, built_in, ..self }
     }
 
-    /// The same program, in which each kind has a unique name.
+    /// Returns the same program, in which each kind has a unique name.
     pub(crate) fn with_names(self) -> Self {
         let Some(kinds) = KindNames::distinct(self.kinds) else { return self };
         self.with_kinds(kept(kinds))
     }
 
-    /// The kinds of the schema commands: the declared kinds if there are any, because built-in kinds have their own migrations.
+    /// Returns the kinds of the schema commands: the declared kinds if there are any, because built-in kinds have their own migrations.
     pub(crate) const fn of_schema(&self) -> Registry<'static> {
         if self.declared.is_empty() { self.registry() } else { self.of_declared() }
     }

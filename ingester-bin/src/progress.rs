@@ -5,7 +5,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
-/// How often a line is redrawn.
+/// The interval between redraws of a line.
 const TICK: Duration = Duration::from_millis(200);
 
 /// A bar for work whose end is known.
@@ -20,7 +20,7 @@ pub(crate) fn spinner(template: &str) -> ProgressBar {
     bar
 }
 
-/// Keeps a bar moving although nothing has happened.
+/// Keeps a bar moving even if nothing has happened.
 pub(crate) fn tick(bar: &ProgressBar) {
     bar.enable_steady_tick(TICK);
 }

@@ -1,4 +1,4 @@
-//! Asks the database that a process works with whether it answers, when a probe wants to know.
+//! Checks that a process's database answers, when a probe asks for it.
 //!
 //! May use: ingester-mirror, ingester-store.
 
@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the database may take to answer, and how long the answer counts: anyone may ask a probe.
+/// The time limit for the database's answer, and the time for which the answer is valid: anyone may ask a probe.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// The database of a process, once it is connected. Clones share it.
@@ -17,12 +17,12 @@ const ANSWER: Duration = Duration::from_secs(2);
 pub(crate) struct Reach {
     /// Weak, because the process closes the store at its end.
     store: Arc<Mutex<Weak<Store>>>,
-    /// When it was asked last. Held while it is asked, so that one probe asks at a time.
+    /// The time when it was last asked. The lock is held while asking, so that one probe asks at a time.
     asked: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 impl Reach {
-    /// The process has connected.
+    /// Records that the process has connected.
     pub(crate) fn connected(&self, store: &Arc<Store>) {
         *self.store.lock() = Arc::downgrade(store);
     }

@@ -2,7 +2,7 @@
 //!
 //! May use: ingester-config, ingester-core, ingester-mirror, ingester-store, logging.
 //!
-//! The file is read every few seconds. File notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
+//! The file is read every few seconds. File notifications are useless here: in a volume of a ConfigMap the file is a link into a folder
 //! that is swapped, and other file systems have no notifications.
 
 use crate::logging::Level;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How often the file is read. A change counts after it was read twice: an editor may write a file in several steps.
+/// The interval between readings of the file. A change counts after it was read twice: an editor may write a file in several steps.
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// The configuration file of a running program.
@@ -37,7 +37,7 @@ pub(crate) struct Reload {
     pub(crate) metrics: Metrics,
 }
 
-/// The text of the file, or why it cannot be read.
+/// The text of the file, or the reason why it cannot be read.
 type Content = Result<String, String>;
 
 impl Reload {
@@ -76,7 +76,7 @@ impl Reload {
             return;
         }
         self.metrics.config_reloaded(true);
-        // Before the line: what it says has begun when it can be read.
+        // Send it before the log line: when the line can be read, the change has begun.
         self.live.send_replace(Arc::new(self.config.clone()));
         let level = self.config.log.level;
         // The line is shown if the old or the new level shows it.

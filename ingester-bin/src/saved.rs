@@ -16,7 +16,8 @@ const FOLDER: &str = "queries";
 /// The extension of files with queries.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// Reads the queries of the named folder; of `queries` beside the configuration; of `queries` in the current folder.
+/// Reads the queries of the named folder; otherwise of `queries` in the configuration's folder; otherwise of `queries` in the current
+/// folder.
 pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]) -> Result<SavedQueries, Failure> {
     let folder = match &folder.queries {
         Some(folder) => folder.clone(),
@@ -42,7 +43,7 @@ pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]
     SavedQueries::parse(files, kinds).map_err(|error| Failure::Usage(anyhow!(error)))
 }
 
-/// The same; empty if no folder is named and neither of these exists.
+/// Does the same; empty if no folder is named and neither of these exists.
 pub(crate) fn read_if_any(
     folder: &QueriesFolder,
     config: Option<&Path>,

@@ -16,8 +16,8 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How long open requests may take once the server stops. A request that is still open then, such as one whose end never
-/// came, is dropped.
+/// The time that open requests have once the server stops. A request that is still open then, for example because its end never came, is
+/// dropped.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A server that listens but does not answer yet, so that an unavailable address is found before any work begins.
@@ -41,11 +41,11 @@ struct Sources {
 }
 
 impl Server {
-    /// Listens on `address`: `127.0.0.1:8080`, `[::1]:8080`, a host's name and a port, or, as in Go, `:8080` for all addresses of
-    /// the machine.
+    /// Listens on `address`: `127.0.0.1:8080`, `[::1]:8080`, a host's name and a port, or, as in Go, `:8080` for all addresses of the
+    /// machine.
     ///
     /// # Errors
-    /// If the address is not valid or not available. `key` is that of the configuration.
+    /// If the address is not valid or not available. `key` is its key in the configuration.
     pub(crate) async fn bind(address: &str, key: &str) -> anyhow::Result<Self> {
         let listener = match everywhere(address) {
             Some(addresses) => TcpListener::bind(&addresses[..]).await,
@@ -102,7 +102,7 @@ impl Server {
     }
 }
 
-/// The meaning of `:8080`: the first available one of these. Not every machine has IPv6.
+/// Returns the meaning of `:8080`: the first available one of these. Not every machine has IPv6.
 fn everywhere(address: &str) -> Option<[SocketAddr; 2]> {
     let port: u16 = address.strip_prefix(':')?.parse().ok()?;
     Some([(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()])
@@ -121,7 +121,7 @@ async fn readyz(State(sources): State<Sources>, uri: Uri) -> Response {
     probe("readyz", &uri, sources.health.readiness(), StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// `ok`, or the failed checks, one line each. With `?verbose`, all checks, as the API server's probes print them.
+/// Returns `ok`, or the failed checks, one line each. With `?verbose`, returns all checks, as the API server's probes print them.
 fn probe(name: &str, uri: &Uri, checks: Vec<Check>, failure: StatusCode) -> Response {
     let verbose =
         uri.query().is_some_and(|query| query.split('&').any(|part| part.split('=').next() == Some("verbose")));

@@ -2,21 +2,21 @@
 //!
 //! May use: nothing.
 //!
-//! Only [`delay`] is our own: the number of failed attempts waits in the queue with its object, as in client-go's rate limiter
-//! per item, so no iterator of `backon` lives from one attempt to the next.
+//! Only [`delay`] is our own: an object waits in the queue together with its number of failed attempts, as in client-go's rate limiter per
+//! item, so no iterator of `backon` lives from one attempt to the next.
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use std::time::Duration;
 
-/// For the API server: at first 50 to 100 ms, in the end 7.5 to 15 s. Random, so that the controllers of all kinds do not
-/// reach at the same time an API server that has just started.
+/// For the API server: at first 50 to 100 ms, in the end 7.5 to 15 s. The pauses are random, so that the controllers of all kinds do not
+/// reach an API server at the same time that has just started.
 pub(crate) const API_SERVER: ExponentialBuilder =
     endless(Duration::from_millis(50), Duration::from_millis(7500)).with_jitter();
 
 /// For the database. Short: when it is back, every write waits for this pause.
 pub(crate) const DATABASE: ExponentialBuilder = endless(Duration::from_millis(200), Duration::from_secs(3));
 
-/// For the watch of Leases, which only makes things faster: the Leases are listed anyway.
+/// For the watch of Leases, which only speeds things up: the Leases are listed anyway.
 pub(crate) const LEASES: ExponentialBuilder = endless(Duration::from_secs(1), Duration::from_secs(60));
 
 /// For a controller that panicked.
@@ -30,8 +30,7 @@ const fn endless(first: Duration, longest: Duration) -> ExponentialBuilder {
     ExponentialBuilder::new().with_min_delay(first).with_max_delay(longest).without_max_times()
 }
 
-/// How long an object waits in the queue after this many failed attempts: a second, then twice as long each time, up to
-/// `longest`.
+/// Returns how long an object waits in the queue after this many failed attempts: a second, then twice as long each time, up to `longest`.
 pub(crate) fn delay(attempt: u32, longest: Duration) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << attempt.min(16)).min(longest)
 }
@@ -48,12 +47,12 @@ impl Backoff {
         Backoff { policy, pauses: policy.build(), failures: 0 }
     }
 
-    /// How often it has failed since the last success.
+    /// Returns the number of failures since the last success.
     pub(crate) fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// Records a failure; returns how long to wait before the next attempt.
+    /// Records a failure. Returns how long to wait before the next attempt.
     pub(crate) fn pause(&mut self) -> Duration {
         self.failures = self.failures.saturating_add(1);
         // No policy here ends. If one did, a pause would follow anyway.

@@ -3,8 +3,8 @@
 //! May use: nothing.
 //!
 //! # Guarantees
-//! - All kinds together hold no more than the budget, beside one page of each, and beside the objects that are looked at one by one, of
-//!   which each kind has 16 at most.
+//! - All kinds together hold no more than the budget, plus one page of each kind, plus the objects that are looked at one by one, at most
+//!   16 of each kind.
 //! - A kind whose table cannot be written does not stop other kinds: it holds at most its quota.
 //! - A kind that holds nothing never waits. So every kind makes progress, if slowly, whatever the others hold.
 
@@ -36,7 +36,7 @@ impl Budget {
     }
 }
 
-/// What one kind holds of a [`Budget`].
+/// The part of a [`Budget`] that one kind holds.
 pub(crate) struct Quota {
     budget: Arc<Budget>,
     /// Units, including those that the budget does not count.
@@ -53,7 +53,7 @@ impl Quota {
             let less = self.less.notified();
             let held = self.held.load(Ordering::Acquire);
             if held == 0 {
-                // Whatever the others hold.
+                // Take them whatever the other kinds hold.
                 let counted =
                     self.budget.units.try_acquire_many(narrow(units)).map(tokio::sync::SemaphorePermit::forget);
                 return self.hold(units, counted.map_or(0, |()| units));
@@ -79,7 +79,7 @@ impl Quota {
         Hold { quota: self.clone(), held, counted }
     }
 
-    /// The bytes that the kind holds.
+    /// Returns the bytes that the kind holds.
     #[cfg(test)]
     fn bytes(&self) -> usize {
         self.held.load(Ordering::Acquire) * UNIT
@@ -95,12 +95,13 @@ pub(crate) struct Hold {
     quota: Arc<Quota>,
     /// Units that the kind holds.
     held: usize,
-    /// How many of them the budget counts.
+    /// The number of these units that the budget counts.
     counted: usize,
 }
 
 impl Hold {
-    /// Splits off what one object takes. What this hold lacks is added without waiting: the object is already in memory.
+    /// Splits off the memory of one object. If this hold has too little, the rest is added without waiting, because the object is already
+    /// in memory.
     pub(crate) fn split(&mut self, bytes: usize) -> Hold {
         let units = bytes.div_ceil(UNIT).max(1);
         let from_hold = units.min(self.held);

@@ -2,14 +2,14 @@
 //!
 //! May use: ingester-core, ingester-store.
 //!
-//! It is the database's time: rows that one clock dates and another one judges would be purged early, or late. Pauses and time-outs do
-//! not depend on it: they count on tokio's clock, which only goes forward.
+//! It is the database's time: if one clock dated rows and another one judged them, they would be purged early, or late. Pauses and
+//! time-outs do not depend on it: they use tokio's clock, which only goes forward.
 
 use ingester_core::value::Micros;
 use ingester_store::Store;
 use std::sync::Arc;
 
-/// The time of day that the rows have in common.
+/// The time of day that all rows share.
 pub(crate) trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Micros;

@@ -1,5 +1,5 @@
-//! The units of this process, as rules ask them about dependents: objects in the cluster that name others as their owners. Kubernetes collects an
-//! object as garbage once its owners are gone, so an owner must not leave etcd before them.
+//! The units of this process, which know dependents: objects in the cluster that name others as their owners. Kubernetes deletes an object
+//! as garbage once its owners are gone, so an owner must not leave etcd before its dependents.
 //!
 //! May use: ingester-core.
 
@@ -14,11 +14,11 @@ pub(crate) type Uids = BTreeSet<Box<str>>;
 
 /// A unit that this process works on.
 pub(crate) trait FollowedUnit: Send + Sync {
-    /// Returns true if every object that the cluster has of the unit is in SQL or remembered here.
+    /// Returns true if SQL or this memory has every object that the cluster has of the unit.
     fn is_current(&self) -> bool;
 
-    /// Returns those of these uids that are owners of objects in the cluster without a row that says so: rejected objects, those that a filter
-    /// leaves out, and ghosts.
+    /// Returns the uids, out of these, of owners of objects in the cluster whose rows do not show the owners: rejected objects, objects
+    /// that a filter leaves out, and ghosts.
     fn owners_among(&self, uids: &Uids) -> Uids;
 }
 
@@ -34,7 +34,7 @@ impl MirroredKinds {
         MirroredKinds { kinds, units: Arc::default() }
     }
 
-    /// This process works on a unit, as long as `unit` lives.
+    /// Records that this process works on a unit while `unit` lives.
     pub(crate) fn follow(&self, name: String, unit: Weak<dyn FollowedUnit>) {
         self.units().insert(name, unit);
     }
@@ -45,9 +45,9 @@ impl MirroredKinds {
         unit.is_some_and(|unit| unit.is_current())
     }
 
-    /// Returns those of these uids that are owners of objects without rows, as far as the units of this process know.
+    /// Returns the uids, out of these, of owners of objects without rows, as far as the units of this process know.
     pub(crate) fn owners_among(&self, uids: &Uids) -> Uids {
-        // The lock is not held while units are asked: each has its own.
+        // Do not hold the lock while asking units: each has its own.
         let units: Vec<Arc<dyn FollowedUnit>> = self.units().values().filter_map(Weak::upgrade).collect();
         units.iter().flat_map(|unit| unit.owners_among(uids)).collect()
     }

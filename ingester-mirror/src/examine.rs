@@ -7,15 +7,15 @@ use crate::lifecycle::finalizer;
 use crate::replicas::shard::Shard;
 use ingester_core::kind::Kind;
 
-/// How many objects that change meanwhile are skipped for another one. A webhook may refuse with the code of a conflict, too.
+/// The number of objects that are skipped because they change in the meantime. A webhook may refuse with the code of a conflict, too.
 const ATTEMPTS: usize = 3;
 
 fn server(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> ApiServer {
     ApiServer::new(client.clone(), *kind, namespace.map(Into::into), Shard::WHOLE, StreamedLists::default())
 }
 
-/// Whether the API server sends the objects of a kind as a stream (`sendInitialEvents`, Kubernetes 1.32); otherwise the mirror lists them page by
-/// page. The stream is begun, and read no further.
+/// Returns true if the API server sends the objects of a kind as a stream (`sendInitialEvents`, Kubernetes 1.32); otherwise the mirror
+/// lists them page by page. This only begins the stream.
 ///
 /// # Errors
 /// If it does not answer, refuses the request, or does not serve the kind.
@@ -23,7 +23,7 @@ pub async fn has_streamed_lists(client: &kube::Client, kind: &Kind, namespace: O
     Ok(server(client, kind, namespace).stream_metadata().await?.is_some())
 }
 
-/// The names of the namespaces that a label selector means, as an eviction rule with `namespaceSelector` requests them.
+/// Returns the names of the namespaces that a label selector matches, as an eviction rule with `namespaceSelector` requests them.
 ///
 /// # Errors
 /// If the API server does not answer, has no namespaces, or refuses to list them; see [`ApiError::may_pass`].
@@ -42,11 +42,11 @@ pub enum Admission {
     NoObjects,
 }
 
-/// Asks the API server to add our finalizer to one object of a kind, as a mirror does first, but without changing anything (`dryRun`): webhooks and
-/// policies that would refuse it do so now.
+/// Asks the API server to add our finalizer to one object of a kind, as a mirror does first, but without changing anything (`dryRun`):
+/// webhooks and policies that would refuse it do so now.
 ///
 /// # Errors
-/// If the API server does not answer, refuses a request, or something in it refuses the finalizer; the error says what.
+/// If the API server does not answer, refuses a request, or something in it refuses the finalizer; the error says what refuses it.
 pub async fn try_finalizer(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> Result<Admission, ApiError> {
     let server = server(client, kind, namespace);
     let page = server.list_metadata(None).await?;
@@ -60,7 +60,7 @@ pub async fn try_finalizer(client: &kube::Client, kind: &Kind, namespace: Option
         match server.try_patch(&meta.namespace, &meta.name, &patch).await {
             Ok(()) if meta.namespace.is_empty() => return Ok(Admission::Admitted(meta.name.into())),
             Ok(()) => return Ok(Admission::Admitted(format!("{}/{}", meta.namespace, meta.name))),
-            // It has changed meanwhile, or is gone: try another one.
+            // The object has changed in the meantime, or is gone: try another one.
             Err(error)
                 if attempt < ATTEMPTS && matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound) => {}
             Err(error) => return Err(error),

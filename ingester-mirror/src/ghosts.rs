@@ -1,5 +1,5 @@
 //! Ghosts: objects that were evicted from etcd and are in the cluster again, as after a restore of etcd from a backup. The mirror leaves
-//! both the object and its row alone, unless they are the same; here a person sees both sides and decides which of them stays.
+//! both the object and its row alone, unless they are equal; here a person sees both sides and decides which of them stays.
 //!
 //! May use: ingester-config, ingester-core, ingester-store, audit, cluster, lifecycle, replicas, sync, unit.
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-/// Which of the two sides stays.
+/// The side that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// The row: the object is deleted from the cluster once more.
@@ -44,13 +44,13 @@ pub struct Ghost {
     pub row_version: u64,
     /// The object's resourceVersion.
     pub object_version: u64,
-    /// Whether the evicted object was deleted in SQL.
+    /// The evicted object was deleted in SQL.
     pub row_deleted: bool,
-    /// What differs between the two. Without any difference, the mirror evicts the object again by itself.
+    /// The differences between the two. Without any difference, the mirror evicts the object again by itself.
     pub differences: Vec<Difference>,
 }
 
-/// A ghost that was found, and what is needed to resolve it.
+/// A ghost, with the data for resolving it.
 pub struct Found {
     /// Both sides.
     pub ghost: Ghost,
@@ -60,7 +60,7 @@ pub struct Found {
     row: StoredRow,
 }
 
-/// Why a ghost was not resolved.
+/// The reason why a ghost was not resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// The API server or the database failed.
@@ -69,13 +69,13 @@ pub enum ResolveError {
     /// The object or the row has changed meanwhile.
     #[error("it has changed meanwhile: look at it again")]
     Changed,
-    /// The object cannot take the place of the row.
+    /// The object cannot replace the row.
     #[error("the object cannot be stored: {0}; keep the row, or correct the object")]
     Unfit(String),
 }
 
 impl Found {
-    /// The content that is lost if this side stays, as JSON.
+    /// Returns the content that is lost if this side stays, as JSON.
     pub fn goes(&self, keep: Keep) -> &str {
         match keep {
             Keep::Row => self.object.text(),
@@ -83,10 +83,10 @@ impl Found {
         }
     }
 
-    /// Carries out the decision. It changes only what was shown: the object or the row in the shown version.
+    /// Carries out the decision. It changes only the object or the row in the version that was shown.
     ///
     /// # Errors
-    /// If the object or the row has changed meanwhile, the API server or the database fails, or the object cannot be stored.
+    /// If the object or the row has changed in the meantime, the API server or the database fails, or the object cannot be stored.
     pub async fn resolve(&self, keep: Keep) -> Result<(), ResolveError> {
         let resolving = async {
             match keep {
@@ -112,7 +112,7 @@ impl Found {
         let meta = without.as_ref().map_or(meta, Object::meta);
         match cluster.delete(meta).await {
             Ok(Deletion::Gone | Deletion::Terminating) => Ok(()),
-            // A terminating object is gone with its last finalizer.
+            // A terminating object disappears with its last finalizer.
             Err(error) if error.kind() == ApiErrorKind::NotFound => Ok(()),
             Err(error) => Err(changed(error)),
         }
@@ -149,7 +149,7 @@ impl Search {
         Search { store: context.store.clone(), units: units.into(), next: None, seen: HashSet::new() }
     }
 
-    /// The ghosts of the next page of objects, which may be none; `None` after the last page.
+    /// Returns the ghosts of the next page of objects, perhaps none; `None` after the last page.
     ///
     /// # Errors
     /// If the API server or the database cannot be read.
@@ -185,7 +185,7 @@ impl Search {
         Ok(Some(found))
     }
 
-    /// Both sides as they are now, the row first: so the cluster's answer, which comes later, is about this row.
+    /// Reads both sides, the row first: so the cluster's answer, which comes later, is about this row.
     async fn look(&self, unit: &Unit, uid: &str, namespace: &str, name: &str) -> Result<Option<Found>, AuditError> {
         let mut rows: HashMap<Box<str>, StoredRow> =
             unit.rows.stored(&[uid]).await?.into_iter().map(|row| (row.uid.clone(), row)).collect();

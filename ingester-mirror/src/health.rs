@@ -1,5 +1,5 @@
-//! The state behind the probes: whether SQL has what the cluster has (ready), and whether the process must be restarted
-//! (alive). The mirror reports, the probes read.
+//! The state behind the probes: "ready" if SQL has everything that the cluster has, and "alive" unless the process must be restarted. The
+//! mirror reports, the probes read.
 //!
 //! May use: nothing.
 
@@ -9,29 +9,29 @@ use std::sync::Arc;
 
 /// The health of the process. Clones share it.
 ///
-/// Ready means that SQL has what the cluster has: the database answers, whether its CRD is installed is known for every
-/// kind, the first list of every installed kind is in SQL, and later changes can be written. An idle ingester is ready at once. Alive means
-/// that no task that only a restart brings back has ended.
+/// Ready means that SQL has everything that the cluster has: the database answers, the process knows for every kind if its CRD is
+/// installed, the first list of every installed kind is in SQL, and later changes can be written. An idle ingester is ready at once. Alive
+/// means that no task has ended that only a restart brings back.
 #[derive(Clone, Debug)]
 pub struct Health(Arc<Mutex<HealthState>>);
 
 #[derive(Debug, Default)]
 struct HealthState {
     idle: Option<String>,
-    /// `None` until it is reached; then its last answer, or why there was none.
+    /// `None` until it is reached; then its last answer, or the reason why there was none.
     database: Option<Result<(), String>>,
     looked_up: bool,
     cluster: Option<ClusterCheck>,
-    /// Whether this process takes part in its group, or why not; `None` if it does not share the work.
+    /// `Ok` if this process takes part in its group, otherwise the reason why not; `None` if it does not share the work.
     member: Option<Result<(), String>>,
     kinds: Vec<KindHealth>,
     dead: Vec<(String, String)>,
 }
 
-/// Whether the database is known to belong to the cluster.
+/// The result of checking that the database belongs to the cluster.
 #[derive(Debug)]
 enum ClusterCheck {
-    /// Not yet. Not ready.
+    /// It is not known yet. Not ready.
     Pending,
     /// It cannot be determined, for this reason. Ready.
     Unchecked(String),
@@ -42,16 +42,16 @@ struct KindHealth {
     /// The kind, with its namespace if the controller has one.
     name: String,
     state: KindState,
-    /// Whether a list was finished since the CRD was installed. Listing again does not make the kind unready.
+    /// A list was finished since the CRD was installed. Listing again does not make the kind unready.
     listed: bool,
-    /// Why the database does not do what is asked of it for this kind.
+    /// The reason why the database does not carry out a request for this kind.
     stuck: Option<String>,
 }
 
 /// The state of a kind's controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindState {
-    /// It is not known yet whether the CRD is installed. Not ready.
+    /// The process does not know yet if the CRD is installed. Not ready.
     Unknown,
     /// The CRD is not installed, so there is nothing to mirror. Ready.
     Waiting,
@@ -70,9 +70,9 @@ pub enum KindState {
 /// One line of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Whether it passed.
+    /// The check passed.
     pub ok: bool,
-    /// What was checked and the result, in one line: `Model first list not finished`.
+    /// The subject and the result of the check, in one line: `Model first list not finished`.
     pub(crate) text: String,
 }
 
@@ -91,7 +91,7 @@ impl Check {
 }
 
 impl Health {
-    /// For an ingester that starts and is to mirror `kinds`. Nothing is ready yet.
+    /// Creates the health of an ingester that starts to mirror `kinds`. Nothing is ready yet.
     pub fn new<'k>(kinds: impl IntoIterator<Item = &'k str>) -> Self {
         let health = Health(Arc::default());
         for kind in kinds {
@@ -100,50 +100,50 @@ impl Health {
         health
     }
 
-    /// There is nothing to do, for this reason: ready without a database or a cluster.
+    /// Records that there is nothing to do, for this reason: ready without a database or a cluster.
     pub fn idle(&self, reason: &str) {
         self.state().idle = Some(reason.to_owned());
     }
 
-    /// The database was reached, or answers again.
+    /// Records that the database was reached, or answers again.
     pub fn database_reached(&self) {
         self.state().database = Some(Ok(()));
     }
 
-    /// The database, which was reached before, does not answer, for this reason. Restarting the ingester would not help, so this does not
-    /// concern liveness.
+    /// Records that the database, which was reached before, does not answer, for this reason. Restarting the ingester would not help, so
+    /// this does not concern liveness.
     pub fn database_away(&self, reason: &str) {
         self.state().database = Some(Err(reason.to_owned()));
     }
 
-    /// The database does not do what is asked of it for a kind, for this reason; `None` once it has.
+    /// Records that the database does not carry out a request for a kind, for this reason; `None` once it has.
     pub(crate) fn stuck(&self, kind: &str, reason: Option<&str>) {
         if let Some(known) = self.state().kinds.iter_mut().find(|known| known.name == kind) {
             known.stuck = reason.map(str::to_owned);
         }
     }
 
-    /// Whether the database belongs to the cluster is still to be checked.
+    /// Records that it has yet to be checked if the database belongs to the cluster.
     pub fn cluster_pending(&self) {
         self.state().cluster = Some(ClusterCheck::Pending);
     }
 
-    /// The database belongs to the cluster; or this cannot be determined, for a reason.
+    /// Records that the database belongs to the cluster, or the reason why this cannot be determined.
     pub fn cluster_checked(&self, unknown: Option<&str>) {
         self.state().cluster = unknown.map(|reason| ClusterCheck::Unchecked(reason.to_owned()));
     }
 
-    /// This process is a member of the group that shares the work; or it cannot be one, for a reason.
+    /// Records that this process is a member of the group that shares the work, or the reason why it cannot be one.
     pub(crate) fn member(&self, not: Option<&str>) {
         self.state().member = Some(not.map_or(Ok(()), |reason| Err(reason.to_owned())));
     }
 
-    /// The list of the cluster's kinds was read.
+    /// Records that the list of the cluster's kinds was read.
     pub fn kinds_looked_up(&self) {
         self.state().looked_up = true;
     }
 
-    /// A kind has a new state.
+    /// Records a new state of a kind.
     pub fn kind(&self, kind: &str, new: KindState) {
         let mut state = self.state();
         let index = state.kinds.iter().position(|known| known.name == kind).unwrap_or_else(|| {
@@ -168,18 +168,18 @@ impl Health {
         kind.state = new;
     }
 
-    /// The state of a kind's controller; `None` if there is none of this name.
+    /// Returns the state of a kind's controller; `None` if there is none with this name.
     pub(crate) fn state_of(&self, kind: &str) -> Option<KindState> {
         self.state().kinds.iter().find(|known| known.name == kind).map(|known| known.state.clone())
     }
 
-    /// Whether the state of a kind means that this process has begun to mirror it.
+    /// Returns true if this process has begun to mirror a kind, according to its state.
     pub(crate) fn is_known(&self, kind: &str) -> bool {
         let state = self.state();
         state.kinds.iter().any(|known| known.name == kind && known.state != KindState::Elsewhere)
     }
 
-    /// Whether what the cluster has of a kind that this process mirrors has yet to reach SQL.
+    /// Returns true if a kind that this process mirrors has content in the cluster that has yet to reach SQL.
     pub(crate) fn is_pending(&self, kind: &str) -> bool {
         let state = self.state();
         state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
@@ -190,7 +190,8 @@ impl Health {
         })
     }
 
-    /// Whether the first list of a kind that this process mirrors is on its way into SQL. A failed one is not: it may keep failing for a long time.
+    /// Returns true if the first list of a kind that this process mirrors is on its way into SQL. A failed one is not: it may keep failing
+    /// for a long time.
     pub(crate) fn is_first_listed(&self, kind: &str) -> bool {
         let state = self.state();
         state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
@@ -201,12 +202,12 @@ impl Health {
         })
     }
 
-    /// A task has ended that only a restart of the process brings back.
+    /// Records that a task has ended that only a restart of the process brings back.
     pub fn dead(&self, task: &str, reason: &str) {
         self.state().dead.push((task.to_owned(), reason.to_owned()));
     }
 
-    /// The checks of readiness: all pass once SQL has what the cluster has.
+    /// Returns the checks of readiness: all pass once SQL has everything that the cluster has.
     pub fn readiness(&self) -> Vec<Check> {
         let state = self.state();
         if let Some(reason) = &state.idle {
@@ -254,7 +255,7 @@ impl Health {
         checks
     }
 
-    /// The checks of liveness: all pass unless the process must be restarted.
+    /// Returns the checks of liveness: all pass unless the process must be restarted.
     pub fn liveness(&self) -> Vec<Check> {
         let state = self.state();
         if state.dead.is_empty() {

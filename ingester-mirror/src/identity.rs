@@ -1,10 +1,11 @@
-//! Which cluster a database belongs to. If two clusters shared one database, each ingester would mark the other's rows as deleted.
+//! Finds out which cluster a database belongs to. If two clusters shared one database, each ingester would mark the other's rows as
+//! deleted.
 //!
-//! A cluster is known by the uid of its namespace `kube-system`, which every cluster has and which cannot be deleted. The first ingester
-//! records it in the database.
+//! A cluster is identified by the uid of its namespace `kube-system`, which every cluster has and which cannot be deleted. The first
+//! ingester records it in the database.
 //!
-//! It also records the prefix of the finalizer and annotations: a program with another prefix would not see the finalizer that its
-//! objects have, and nothing would remove that.
+//! It also records the prefix of the finalizer and annotations: a program with another prefix would not see the finalizer of its objects,
+//! and nobody would remove it.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store.
 
@@ -20,16 +21,16 @@ use std::fmt;
 /// The namespace whose uid is the cluster's.
 pub(crate) const NAMESPACE: &str = "kube-system";
 
-/// What is known about the cluster of a database.
+/// The result of checking the cluster of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterCheck {
     /// The database belongs to this cluster.
     Own,
-    /// It is not known, for this reason: the API server does not tell its cluster's uid.
+    /// The cluster is unknown, for this reason: the API server does not tell its cluster's uid.
     Unchecked(String),
 }
 
-/// What a program does with the names of finalizer and annotations.
+/// The use that a program makes of the names of finalizer and annotations.
 #[derive(Clone, Copy, Debug)]
 pub enum Names {
     /// It gives them to objects: it mirrors.
@@ -40,7 +41,7 @@ pub enum Names {
     Checked,
 }
 
-/// Why an ingester must not use a database.
+/// The reason why an ingester must not use a database.
 #[derive(Debug)]
 pub enum IdentityError {
     /// It belongs to another cluster.
@@ -89,16 +90,17 @@ impl fmt::Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
-/// What an API server says about its cluster.
+/// The identity of a cluster, according to its API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterUid {
     /// Its uid.
     Known(String),
-    /// Nothing, for this reason.
+    /// The API server does not tell it, for this reason.
     Unknown(String),
 }
 
-/// Checks that a database belongs to this cluster and has the names of this program. A database without a cluster belongs to this one from now on.
+/// Checks that a database belongs to this cluster and uses the names of this program. A database without a cluster belongs to this one from
+/// now on.
 ///
 /// # Errors
 /// If it belongs to another cluster, its objects have other names, or API server or database do not answer.
@@ -107,7 +109,7 @@ pub async fn identify(client: &Client, store: &Store, names: Names) -> Result<Cl
 }
 
 /// Checks the same as [`claim`] for a mirror, and records nothing: a database that belongs to no cluster, or whose objects have no names
-/// yet, would become this one's. The table of settings must exist.
+/// yet, counts as this one's. The table of settings must exist.
 ///
 /// # Errors
 /// As [`claim`].
@@ -146,8 +148,8 @@ pub async fn claim(cluster: ClusterUid, store: &Store, names: Names) -> Result<C
     }
 }
 
-/// Checks that the database's objects have no other names, and records ours if they have no names yet; or if they have those of a former prefix and
-/// ours are about to be written.
+/// Checks that the database's objects have no other names. Records ours if they have no names yet, or if they have names with a former
+/// prefix and this program writes its own.
 async fn claim_prefix(cluster: &ClusterUid, store: &Store, marks: &Marks, writes: bool) -> Result<(), IdentityError> {
     let (prefix, usual) = (marks.prefix(), Marks::MICHELANGELO.prefix());
     loop {
@@ -176,8 +178,8 @@ fn judge_prefix(recorded: Option<&str>, marks: &Marks) -> Result<(), IdentityErr
     }
 }
 
-/// Removes the record of a program's finalizer, which was removed from all of the database's objects. Returns the prefix that is
-/// recorded instead, if another one is.
+/// Removes the record of a program's finalizer, which was removed from all of the database's objects. Returns the recorded prefix if it is
+/// another one.
 ///
 /// # Errors
 /// If the database cannot be read or written.
@@ -197,7 +199,7 @@ pub async fn release_prefix(store: &Store, marks: &Marks) -> Result<Option<Strin
 /// Asks the API server which cluster it belongs to.
 ///
 /// # Errors
-/// If it does not answer, or answers with an error that may pass.
+/// If it does not answer, or answers with an error that may be transient.
 pub async fn cluster(client: &Client) -> Result<ClusterUid, IdentityError> {
     let unchecked = |reason: String| Ok(ClusterUid::Unknown(reason));
     // Not through kube's `Api`, which reads an error's code from its body: a server without this API sends another body.
@@ -222,7 +224,7 @@ pub async fn cluster(client: &Client) -> Result<ClusterUid, IdentityError> {
     Ok(ClusterUid::Known(found))
 }
 
-/// Whether a database that belongs to the cluster `recorded` may be used for the cluster `found`.
+/// Decides if a database that belongs to the cluster `recorded` may be used for the cluster `found`.
 pub(crate) fn judge(recorded: String, found: String) -> Result<ClusterCheck, IdentityError> {
     if recorded == found { Ok(ClusterCheck::Own) } else { Err(IdentityError::Other { recorded, found }) }
 }
@@ -310,7 +312,7 @@ mod tests {
             "nothing was recorded before"
         );
     }
-    /// The recorded prefix after this program has started.
+    /// Returns the recorded prefix after this program has started.
     async fn started(store: &Store, cluster: &Client, names: Names) -> Result<String, String> {
         identify(cluster, store, names).await.map_err(|error| error.to_string())?;
         Ok(store.recorded_prefix("usual").await.unwrap().unwrap_or_default())
@@ -364,7 +366,7 @@ mod tests {
                 assert!(started(&store, &client, USUAL).await.is_err());
             }
         }
-        // An unknown cluster says nothing about the prefix, so the prefix is recorded.
+        // With an unknown cluster, the prefix is still recorded.
         let store = store().await;
         assert_eq!(started(&store, &refusing(403), USUAL).await.unwrap(), "michelangelo");
         assert!(started(&store, &refusing(403), Names::Read(&OWN)).await.is_err());

@@ -1,4 +1,4 @@
-//! Which kinds this process leads: it does for these what is done once for all units of a kind.
+//! Decides which kinds this process leads: for these it does the work that is done once for all units of a kind.
 //!
 //! May use: ingester-config, ingester-core, health, replicas, unit.
 
@@ -11,15 +11,15 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The kinds that this process leads, and when it gains one.
+/// The kinds that this process leads, and the signal when it gains one.
 #[derive(Debug)]
 pub struct Leading {
     kinds: Vec<Kind>,
     live: Live,
     assignment: Assignment,
-    /// The kinds of the last look that were not given away since.
+    /// The kinds that it led at the last look and has not given away since.
     seen: Mutex<BTreeSet<&'static str>>,
-    /// Whether others have written rows by other definitions since.
+    /// Others have written rows by other definitions since then.
     mixed: AtomicBool,
 }
 
@@ -29,7 +29,7 @@ impl Leading {
         Leading { kinds, live, assignment, seen: Mutex::default(), mixed: AtomicBool::new(false) }
     }
 
-    /// The kinds that it leads now. [`Leading::gains`] waits for one that is not among them.
+    /// Returns the kinds that it leads now. [`Leading::gains`] waits for a kind that is not among them.
     pub fn look(&self) -> Vec<Kind> {
         let led = self.led();
         self.mixed.store(self.assignment.is_mixed(), Ordering::Release);
@@ -37,19 +37,19 @@ impl Leading {
         led
     }
 
-    /// Whether the first list of a unit that this process holds is on its way into SQL.
+    /// Returns true if the first list of a unit that this process holds is on its way into SQL.
     pub fn is_first_listed(&self, health: &Health) -> bool {
         let units = scopes(&self.kinds, &self.live.now());
         let mut held = units.iter().map(|unit| unit.name()).filter(|unit| self.assignment.holds(unit));
         held.any(|unit| health.is_first_listed(&unit))
     }
 
-    /// Another member has the kind by now: if it comes back, that is a gain.
+    /// Records that another member now has the kind: if it comes back, that counts as a gain.
     pub fn given_away(&self, kind: &Kind) {
         self.seen().remove(kind.name());
     }
 
-    /// Whether it leads a kind now.
+    /// Returns true if it leads a kind now.
     pub fn leads(&self, kind: &Kind) -> bool {
         leads(kind, &self.live.now(), &self.assignment)
     }
@@ -124,7 +124,7 @@ mod tests {
         let assignment = Assignment::of_members();
         let leading = leading(&assignment);
         assert!(names(&leading).is_empty());
-        // It came between the look and the wait.
+        // The kind came between the look and the wait.
         allow(&assignment, &["Model"]);
         assert!(leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Model"]);
@@ -133,7 +133,7 @@ mod tests {
         assert!(leading.loses(&MODEL).now_or_never().is_some());
         assert!(leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Project"]);
-        // Losing units is no reason to look, but a kind that comes back may have been left half done.
+        // Losing units needs no look, but a kind that comes back may have been left half done.
         allow(&assignment, &[]);
         assert!(leading.gains().now_or_never().is_none());
         allow(&assignment, &["Project"]);
@@ -165,7 +165,7 @@ mod tests {
         assignment.mix(true);
         assert!(leading.gains().now_or_never().is_none(), "it writes more of them");
         assignment.mix(false);
-        // It stays so until the kinds are looked at.
+        // The gain stays until the kinds are looked at.
         assert!(leading.gains().now_or_never().is_some() && leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Model"]);
         assert!(leading.gains().now_or_never().is_none());

@@ -1,7 +1,7 @@
 //! Mirrors a Kubernetes cluster into SQL, and keeps the two equal.
 //!
-//! `ingester-core` says what a kind is and how an object becomes a row, `ingester-store` writes rows. This crate follows the
-//! API server, decides what to do with each object, and manages its finalizer. The program `ingester` adds a command line.
+//! `ingester-core` defines kinds and turns objects into rows, `ingester-store` writes rows. This crate follows the API server, decides what
+//! to do with each object, and manages its finalizer. The program `ingester` adds a command line.
 //!
 //! - [`sync::run`] mirrors kinds until it is stopped.
 //! - [`audit::audit`] compares cluster and SQL, object by object, and repairs what differs.
@@ -38,10 +38,10 @@
 //! }
 //! ```
 //!
-//! [`examine`] asks an API server what it would say to a mirror. [`replicas`] shares the work with other processes. [`retention`] purges rows of
-//! objects that were deleted long ago, and those that rules name. [`policies`] says which objects leave etcd by rules. [`suspend`] keeps kinds from
-//! being written. [`identity`] keeps the rows of two clusters apart. [`metrics`] and [`health`] have what a
-//! server of metrics and probes shows, [`audit`] the report of an audit.
+//! [`examine`] asks an API server how it would answer a mirror. [`replicas`] shares the work with other processes. [`retention`] purges
+//! rows of objects that were deleted long ago, and rows that rules name. [`policies`] decides which objects leave etcd by rules.
+//! [`suspend`] keeps kinds from being written. [`identity`] keeps the rows of two clusters apart. [`metrics`] and [`health`] have the
+//! content for a server of metrics and probes, [`audit`] the report of an audit.
 
 pub mod audit;
 mod backoff;
@@ -74,7 +74,7 @@ mod uninstall;
 mod unit;
 
 pub use cluster::ApiError;
-/// The configuration, for programs that name it by its former path.
+/// The configuration, under its former path, for programs that still use that.
 #[doc(hidden)]
 pub use ingester_config as config;
 pub use uninstall::{Removal, remove_finalizers};

@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The cluster, as the holder of a shard sees it.
+/// The cluster's objects in one shard.
 pub(crate) struct PartOfCluster {
     pub(crate) whole: Arc<dyn Cluster>,
     pub(crate) shard: Shard,
@@ -35,7 +35,7 @@ pub(crate) struct PartOfCluster {
 }
 
 impl PartOfCluster {
-    /// Whether an object is in the part. A text without a uid belongs to the part of the empty uid, so it is reported once.
+    /// Returns true if an object is in the part. A text without a uid belongs to the part of the empty uid, so it is reported once.
     fn has(shard: Shard, text: &str) -> bool {
         shard.is_whole() || shard.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
     }
@@ -102,7 +102,7 @@ impl Cluster for PartOfCluster {
     }
 
     fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
-        // If another part has an object with this name, then this part's object is gone.
+        // If an object of another part now has this name, then this part's object is gone.
         self.whole.look(namespace, name)
     }
 
@@ -110,7 +110,7 @@ impl Cluster for PartOfCluster {
         self.whole.namespaces(selector)
     }
 
-    /// In all parts: an object of one part may own objects of another one.
+    /// Ask in all parts: an object of one part may own objects of another one.
     fn owners_among<'a>(
         &'a self,
         kind: &'a Kind,
@@ -154,7 +154,7 @@ fn of_part<T: Send + 'static>(
     stream.filter(move |listed| std::future::ready(has(listed))).boxed()
 }
 
-/// The rows, as the holder of a part sees them.
+/// The rows of one part.
 pub(crate) struct PartOfRows {
     pub(crate) whole: Arc<dyn Rows>,
     pub(crate) shard: Shard,
@@ -187,7 +187,7 @@ impl Rows for PartOfRows {
         self.whole.stored(uids)
     }
 
-    /// As many rows of the part as were asked for, or fewer if no more exist.
+    /// Returns as many rows of the part as requested, or fewer if no more exist.
     fn live<'a>(
         &'a self,
         evicted: Evicted,
@@ -210,7 +210,7 @@ impl Rows for PartOfRows {
                     return Ok(found);
                 }
                 if found.len() >= limit {
-                    // The surplus is read again with the next page.
+                    // The next page reads the surplus again.
                     found.truncate(limit);
                     return Ok(found);
                 }
@@ -269,12 +269,12 @@ impl Rows for PartOfRows {
         .boxed()
     }
 
-    /// Of all parts: a filter is judged by the whole kind.
+    /// For all parts: the whole kind judges a filter.
     fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>> {
         self.whole.judge_left_out(fuse)
     }
 
-    /// From all parts: which objects of a group a rule keeps depends on the whole kind.
+    /// From all parts: the objects of a group that a rule keeps depend on the whole kind.
     fn candidates<'a>(&'a self, rule: &'a EvictionRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         self.whole.candidates(rule)
     }

@@ -1,8 +1,8 @@
-//! The database, as the mirror sees it: the rows of one kind, in all namespaces or in one.
+//! The mirror's interface to the database: the rows of one kind, in all namespaces or in one.
 //!
 //! May use: ingester-config, ingester-core, ingester-store, policies.
 //!
-//! [`Rows`] is what the mirror needs. [`StoreRows`] is the real one, over a [`Store`].
+//! [`Rows`] is the interface that the mirror needs. [`StoreRows`] implements it over a [`Store`].
 
 use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed, candidates, pending, premise, unproved, weigh};
 use futures::FutureExt as _;
@@ -25,7 +25,7 @@ pub(crate) type Names = (Box<str>, Box<str>, Box<str>);
 
 /// The rows of one kind, in all namespaces or in one.
 ///
-/// After an error, nothing was done, or the outcome is unknown: the answer to a commit can be lost. So every write can be repeated.
+/// After an error, nothing was done, or the outcome is unknown, because the answer to a commit can be lost. So every write can be repeated.
 pub(crate) trait Rows: Send + Sync {
     /// As [`Store::write_latest`].
     fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>>;

@@ -2,8 +2,8 @@
 //!
 //! May use: ingester-config, ingester-core, metrics.
 //!
-//! Work that writes for a kind holds a [`Permit`] and gives it back once it is revoked. A kind counts as suspended, and a log line says
-//! so, when the last one is back: from then on nothing changes.
+//! Work that writes for a kind holds a [`Permit`] and gives it back once it is revoked. A kind counts as suspended, and a log line says so,
+//! when the last permit is back: from then on nothing changes.
 
 use crate::metrics::Metrics;
 use futures::StreamExt as _;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock, watch};
 
-/// Which kinds are suspended. Clones share it.
+/// Knows which kinds are suspended. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Suspension(Arc<Inner>);
 
@@ -32,7 +32,7 @@ struct Switch {
     work: Arc<RwLock<()>>,
 }
 
-/// The right to write for a kind, until it is dropped. [`Permit::revoked`] says when that should be.
+/// The right to write for a kind, until it is dropped. [`Permit::revoked`] signals when to drop it.
 #[derive(Debug)]
 pub struct Permit {
     _work: OwnedRwLockReadGuard<()>,
@@ -40,10 +40,10 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Waits until the kind is to be suspended. What has begun may be finished; nothing new is begun.
+    /// Waits until the kind is being suspended. The holder may finish work that has begun, but must not begin new work.
     pub async fn revoked(&mut self) {
         if self.suspended.wait_for(|suspended| *suspended).await.is_err() {
-            // Nothing can suspend it any more.
+            // Nobody can suspend it any more.
             std::future::pending().await
         }
     }
@@ -65,7 +65,7 @@ impl Suspension {
         Suspension(Arc::new(Inner { switches, metrics: metrics.clone() }))
     }
 
-    /// Suspends and resumes kinds as the configuration changes, for ever.
+    /// Suspends and resumes kinds as the configuration changes. Never returns.
     pub async fn follow(&self, live: &Live) {
         let mut settling = FuturesUnordered::new();
         loop {
@@ -83,12 +83,12 @@ impl Suspension {
         }
     }
 
-    /// Suspends these kinds and no others. Returns those that are to be suspended from now on.
+    /// Suspends these kinds and no others. Returns the kinds whose suspension begins now.
     fn set(&self, kinds: &[String]) -> Vec<(&'static str, &Switch)> {
         let mut settling = Vec::new();
         for (kind, switch) in &self.0.switches {
             let wanted = kinds.iter().any(|name| name == *kind);
-            // The flag comes before the lock: a permit that is given after that comes back at once.
+            // Set the flag before taking the lock: a permit that is given after that comes back at once.
             if switch.suspended.send_replace(wanted) == wanted {
                 continue;
             }
@@ -103,12 +103,12 @@ impl Suspension {
         settling
     }
 
-    /// Waits until nothing is written for the kind any more, and logs that; or until the kind goes on, without a log line.
+    /// Waits until no work writes for the kind any more, and logs that; or until the kind is resumed, without a log line.
     async fn settle(&self, kind: &str, switch: &Switch) {
         let mut suspended = switch.suspended.subscribe();
         tokio::select! {
             biased;
-            // Waiting for the lock blocks new permits of a kind that has been resumed.
+            // Stop waiting: waiting for the lock blocks new permits of a kind that has been resumed.
             _ = suspended.wait_for(|suspended| !*suspended) => {}
             _ = switch.work.write() => {
                 self.0.metrics.suspended(kind, true);
@@ -117,12 +117,12 @@ impl Suspension {
         }
     }
 
-    /// Whether the kind is suspended, or is about to be.
+    /// Returns true if the kind is suspended, or is being suspended.
     pub fn is_suspended(&self, kind: &str) -> bool {
         self.0.switches.get(kind).is_some_and(|switch| *switch.suspended.borrow())
     }
 
-    /// Waits until something may be written for the kind. `None` for a kind that is not mirrored.
+    /// Waits until work may write for the kind. `None` for a kind that is not mirrored.
     pub async fn permit(&self, kind: &str) -> Option<Permit> {
         let switch = self.0.switches.get(kind)?;
         let mut suspended = switch.suspended.subscribe();

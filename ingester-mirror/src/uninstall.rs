@@ -10,7 +10,7 @@ use futures::StreamExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::ManagedFields;
 
-/// How many requests are in flight.
+/// The number of concurrent requests.
 const REQUESTS: usize = 16;
 
 /// Attempts at an object that keeps changing.
@@ -23,7 +23,7 @@ pub struct Removal {
     pub objects: usize,
     /// Objects whose finalizer was removed.
     pub removed: usize,
-    /// Why finalizers could not be removed, one message per object.
+    /// The reasons why finalizers could not be removed, one message per object.
     pub failed: Vec<String>,
     /// The kind is not installed in the cluster.
     pub not_installed: bool,

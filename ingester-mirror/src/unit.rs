@@ -1,4 +1,4 @@
-//! A unit of work: one kind, in all namespaces or in one. Holds what all tasks of the unit share.
+//! A unit of work: one kind, in all namespaces or in one. Holds the state that all tasks of the unit share.
 //!
 //! May use: ingester-config, ingester-core, ingester-store, backoff, budget, clock, cluster, dependents, events, health, lifecycle, metrics, replicas, rows.
 
@@ -30,10 +30,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 use tracing::field::display;
 
-/// How long the database may take to answer before the work is given up.
+/// The time that the database has to answer before the work is given up.
 pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 
-/// How long a stopping process waits for work that the database does not complete.
+/// The time that a stopping process waits for work that the database does not complete.
 const LAST_CHANCE: Duration = Duration::from_secs(3);
 
 /// The shortest requeue period: below it, an object that keeps failing would be retried without a pause.
@@ -53,14 +53,14 @@ pub(crate) struct Unit {
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) memory: Arc<Quota>,
-    /// What is configured, which may change meanwhile.
+    /// The configuration, which may change in the meantime.
     pub(crate) live: Live,
     pub(crate) metrics: ControllerMetrics,
     pub(crate) health: Health,
     pub(crate) publisher: Publisher,
-    /// The unit is to stop: what has begun may be finished.
+    /// Cancelled when the unit must stop: work that has begun may be finished.
     pub(crate) stop: CancellationToken,
-    /// The process is to end: what takes too long is given up. Then `stop` is cancelled, too.
+    /// Cancelled when the process must end: work that takes too long is given up. `stop` is then cancelled, too.
     pub(crate) exit: CancellationToken,
 }
 
@@ -68,29 +68,29 @@ pub(crate) struct Unit {
 pub(crate) struct Stopped;
 
 impl Unit {
-    /// Its name in [`Health`].
+    /// Returns its name in [`Health`].
     pub(crate) fn name(&self) -> String {
         name(&self.kind, self.namespace.as_deref(), self.shard)
     }
 
-    /// The span around all of its work. Events inside do not repeat its fields. Its level is the highest, so that warnings have them
-    /// whatever is logged.
+    /// Returns the span around all of its work. Events inside do not repeat its fields. It has the highest level, so that warnings have its
+    /// fields whatever is logged.
     pub(crate) fn span(&self) -> Span {
         let shard = (!self.shard.is_whole()).then(|| display(self.shard));
         tracing::error_span!("unit", kind = self.kind.name(), namespace = self.namespace.as_deref(), shard)
     }
 
-    /// The configuration as it is now.
+    /// Returns the present configuration.
     pub(crate) fn config(&self) -> Arc<Config> {
         self.live.now()
     }
 
-    /// Returns true if a request may begin that changes the cluster: the unit is not to stop, and its kind is not being suspended.
+    /// Returns true if a request may begin that changes the cluster: the unit is not stopping, and its kind is not being suspended.
     pub(crate) fn may_begin(&self) -> bool {
         !self.stop.is_cancelled() && !self.config().ingester.is_suspended(self.kind.name())
     }
 
-    /// The rules of an object's life.
+    /// Returns the settings of the kind that decide about its objects.
     pub(crate) fn rules(&self) -> Rules {
         let config = self.config();
         Rules {
@@ -103,7 +103,7 @@ impl Unit {
         }
     }
 
-    /// The longest pause before an object whose work failed is tried again.
+    /// Returns the longest pause before an object whose work failed is tried again.
     pub(crate) fn requeue_period(&self) -> Duration {
         self.config().ingester.requeue_period_of(self.kind.name()).max(SHORTEST_REQUEUE)
     }
@@ -154,15 +154,15 @@ impl Unit {
         }
     }
 
-    /// Parses an object. An error has as much of its identity as can be read, and the reason.
+    /// Parses an object. An error has the readable part of its identity, and the reason.
     pub(crate) fn parse(&self, text: Box<str>) -> Result<Object, (Box<Identity>, String)> {
         let prune = self.config().ingester.prune_managed_fields;
         let managed_fields = if prune { ManagedFields::Prune } else { ManagedFields::Keep };
         parse(&self.kind, text, managed_fields).map_err(|(text, reason)| (Box::new(Identity::probe(&text)), reason))
     }
 
-    /// The object's row; `None` if the kind's predicate or the selection leaves the object out. A decoder that panics is an error of this object,
-    /// like any other.
+    /// Returns the object's row; `None` if the kind's filter or the selection leaves the object out. A panic of the decoder is an error of
+    /// this object, like any other.
     pub(crate) fn row(&self, object: &Object) -> Result<Option<Row>, String> {
         if !self.selection.has(object) {
             return Ok(None);
@@ -185,7 +185,7 @@ impl Unit {
     }
 }
 
-/// What a unit is about.
+/// The part of the cluster that a unit covers.
 pub(crate) struct Scope {
     pub(crate) kind: Kind,
     pub(crate) namespace: Option<Box<str>>,
@@ -193,13 +193,14 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Its unit's name in [`Health`], and in Leases.
+    /// Returns its unit's name in [`Health`], and in Leases.
     pub(crate) fn name(&self) -> String {
         name(&self.kind, self.namespace.as_deref(), self.shard)
     }
 }
 
-/// The mirrored ones of these kinds: each for all namespaces or for each that is configured, and each of its shards.
+/// Returns the scopes of the mirrored ones of these kinds: each kind for all namespaces or for each configured one, and for each of its
+/// shards.
 pub(crate) fn scopes(kinds: &[Kind], config: &Config) -> Vec<Scope> {
     let ingester = &config.ingester;
     let mut scopes = Vec::new();
@@ -217,7 +218,7 @@ pub(crate) fn scopes(kinds: &[Kind], config: &Config) -> Vec<Scope> {
     scopes
 }
 
-/// Whether this process does for a kind what is done once for all of its units: it holds the kind's first unit.
+/// Returns true if this process does the work for a kind that is done once for all of its units: it holds the kind's first unit.
 pub(crate) fn leads(kind: &Kind, config: &Config, assignment: &Assignment) -> bool {
     scopes(std::slice::from_ref(kind), config).first().is_none_or(|first| assignment.holds(&first.name()))
 }
@@ -234,7 +235,7 @@ fn name(kind: &Kind, namespace: Option<&str>, shard: Shard) -> String {
     name
 }
 
-/// The result of the database within [`SILENCE`]: a frozen server, or a network that drops packets, gives no error at all.
+/// Returns the result of the database within [`SILENCE`]: a frozen server, or a network that drops packets, gives no error at all.
 pub(crate) async fn in_time<T>(
     doing: &str,
     work: impl Future<Output = Result<T, StoreError>>,
@@ -242,8 +243,8 @@ pub(crate) async fn in_time<T>(
     tokio::time::timeout(SILENCE, work).await.unwrap_or_else(|_| Err(StoreError::silent(doing, SILENCE)))
 }
 
-/// Parses an object without what its kind does not store, with the `apiVersion` and `kind` that an item of a list may lack. An error has the
-/// text and the reason.
+/// Parses an object without the parts that its kind does not store, with the `apiVersion` and `kind` that an item of a list may lack. An
+/// error has the text and the reason.
 pub(crate) fn parse(kind: &Kind, text: Box<str>, managed_fields: ManagedFields) -> Result<Object, (Box<str>, String)> {
     let parsed = kind.stored_text(&text).and_then(|stored| match Object::parse(&*stored, managed_fields) {
         Err(ObjectError::Missing("apiVersion" | "kind")) => Object::parse(with_type(&stored, kind), managed_fields),

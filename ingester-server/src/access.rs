@@ -2,14 +2,14 @@
 //!
 //! May use: caller, metrics.
 //!
-//! [`AccessLog`] is held by everything that works on a request: the connection, and the task of a write, which may outlive it. The last of
-//! them writes the line, even if all of them are dropped. The request is counted at the same moment.
+//! Everything that works on a request holds an [`AccessLog`]: the connection, and the task of a write, which may outlive the connection.
+//! The last holder writes the line, even if all of them are dropped. The request is counted at the same moment.
 //!
-//! Health requests have no line; version and discovery have one if they are refused. Requests of unauthenticated callers have a few lines a
-//! second, because a flood of them would fill the disk: the next line says how many were left out.
+//! Health requests have no line; version and discovery have one if they are refused. Requests of unauthenticated callers get only a few
+//! lines a second, because a flood of them would fill the disk: the next line says how many were left out.
 //!
-//! Everything else that is logged about a request is inside its span, which has `user`, `verb` and `resource`. The access log does not depend
-//! on it, so that it stays whole where only the target `audit` is logged.
+//! Every other log event about a request is inside its span, which has `user`, `verb` and `resource`. The access log does not depend on the
+//! span, so that its lines are complete where only the target `audit` is logged.
 
 use crate::caller::{Attributes, Verb};
 use crate::metrics::Metrics;
@@ -25,13 +25,13 @@ use tracing::field::Empty;
 /// The code of a request whose client left before the answer, as in nginx.
 const CLIENT_GONE: u16 = 499;
 
-/// The most bytes of a text that a client has chosen: names are never longer.
+/// The most bytes of a text that a client has chosen. Names are never longer.
 const MOST_BYTES: usize = 253;
 
 /// The most lines a second about unauthenticated callers.
 const UNKNOWN_LINES: u32 = 10;
 
-/// Begins the lines of one server. Clones share everything.
+/// Creates the access log lines of one server. Clones share everything.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessLogs(Arc<Shared>);
 
@@ -49,7 +49,7 @@ struct Unknown {
     left_out: u64,
 }
 
-/// What is written about one request. Clones refer to the same request.
+/// The access log line of one request. Clones refer to the same request.
 #[derive(Clone)]
 pub struct AccessLog(Arc<Entry>);
 
@@ -73,7 +73,7 @@ struct Facts {
     uid: Option<Box<str>>,
     count: Option<u64>,
     dry_run: bool,
-    /// Machines send it again and again, and it means nothing.
+    /// Machines send this request repeatedly, and its line would have no value.
     quiet: bool,
     /// The answer to the client, and its latency.
     answered: Option<(u16, Duration)>,
@@ -86,14 +86,14 @@ enum Work {
     /// There is none.
     #[default]
     None,
-    /// It has begun.
+    /// The work has begun.
     Begun,
-    /// It has ended with this result.
+    /// The work has ended with this result.
     Ended(u16),
 }
 
 impl AccessLogs {
-    /// The lines of a server with these metrics.
+    /// Creates the access log of a server with these metrics.
     pub(crate) fn new(metrics: Metrics) -> Self {
         let unknown = Mutex::new(Unknown { since: Instant::now(), lines: 0, left_out: 0 });
         AccessLogs(Arc::new(Shared { metrics, unknown }))
@@ -114,7 +114,7 @@ impl AccessLogs {
 }
 
 impl Shared {
-    /// Whether an unauthenticated caller may have a line, and how many lines were left out since the last one.
+    /// Returns the number of lines left out since the last one, if an unauthenticated caller may have a line now.
     fn line_of_unknown(&self, now: Instant) -> Option<u64> {
         let mut unknown = self.unknown.lock();
         if now.saturating_duration_since(unknown.since) >= Duration::from_secs(1) {
@@ -135,23 +135,23 @@ impl AccessLog {
         self.0.facts.lock()
     }
 
-    /// The span around all work on the request.
+    /// Returns the span around all work on the request.
     pub(crate) fn span(&self) -> &Span {
         &self.0.span
     }
 
-    /// The caller is this user.
+    /// Records the caller's name.
     pub fn user(&self, user: &str) {
         self.0.span.record("user", user);
         self.facts().user = Some(user.into());
     }
 
-    /// The caller, once known.
+    /// Returns the caller, once known.
     pub(crate) fn known_user(&self) -> Option<Arc<str>> {
         self.facts().user.clone()
     }
 
-    /// It is about this object, or about these.
+    /// Records the objects of the request.
     pub fn about(&self, attributes: &Attributes, object: &str, subresource: &str) {
         self.0.span.record("verb", attributes.verb.as_str());
         self.0.span.record("resource", attributes.resource.as_str());
@@ -161,37 +161,37 @@ impl AccessLog {
         facts.subresource = subresource.into();
     }
 
-    /// It changes the row of this uid.
+    /// Records the uid of the row that the request changes.
     pub fn uid(&self, uid: &str) {
         self.facts().uid = Some(uid.into());
     }
 
-    /// It has changed this many more objects.
+    /// Records that the request has changed this many more objects.
     pub fn count(&self, objects: usize) {
         *self.facts().count.get_or_insert_default() += objects as u64;
     }
 
-    /// It has no line, only a count.
+    /// Records that the request gets no line, only a count.
     pub fn quiet(&self) {
         self.facts().quiet = true;
     }
 
-    /// It is a dry run.
+    /// Records that the request is a dry run.
     pub fn dry_run(&self) {
         self.facts().dry_run = true;
     }
 
-    /// Work has begun that does not end with the connection.
+    /// Records that work has begun that does not end with the connection.
     pub(crate) fn work_begins(&self) {
         self.facts().work = Work::Begun;
     }
 
-    /// That work has ended, and would have this answer.
+    /// Records that this work has ended, and the code of its answer.
     pub(crate) fn work_ended(&self, code: StatusCode) {
         self.facts().work = Work::Ended(code.as_u16());
     }
 
-    /// The client has its answer.
+    /// Records the answer to the client.
     pub fn answered(&self, code: StatusCode) {
         self.facts().answered = Some((code.as_u16(), self.0.begin.elapsed()));
     }
@@ -245,7 +245,7 @@ impl fmt::Debug for AccessLog {
     }
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 fn cut(text: &str) -> &str {
     let end = (0..=MOST_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]

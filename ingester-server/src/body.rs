@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Sleep;
 
-/// Reads a request's body, which `listen` has limited.
+/// Reads a request's body, whose size `listen` has limited.
 ///
 /// # Errors
 /// 413 if it is too large; 408 if it does not come in time; 400 if the client does not send all of it.
@@ -21,10 +21,10 @@ pub async fn read(body: Body) -> Result<Bytes, Status> {
     read_at_most(body, MOST).await
 }
 
-/// The same, with a smaller limit.
+/// Does the same with a smaller limit.
 ///
 /// # Errors
-/// Those of [`read`].
+/// As [`read`].
 pub(crate) async fn read_at_most(body: Body, most: usize) -> Result<Bytes, Status> {
     match Limited::new(body, most).collect().await {
         Ok(body) => Ok(body.to_bytes()),
@@ -47,7 +47,7 @@ pub(crate) async fn read_at_most(body: Body, most: usize) -> Result<Bytes, Statu
     }
 }
 
-/// A body that must have come as a whole within a time, which begins when it is read.
+/// A body that must arrive as a whole within a time limit. The time begins when reading begins.
 #[derive(Debug)]
 pub struct Timed<B> {
     body: B,
@@ -61,7 +61,7 @@ pub struct Timed<B> {
 pub struct TooSlow(Duration);
 
 impl<B> Timed<B> {
-    /// The body, which has this time.
+    /// Limits the time for this body.
     pub fn new(body: B, time: Duration) -> Self {
         Timed { body, time, end: None }
     }
@@ -96,9 +96,9 @@ where
     }
 }
 
-/// Marks an answer (among its extensions) whose body waits for changes: it does not count among the requests that may be answered at the same
-/// time, or watches would leave no room for the others. It has its own time limit, and is not compressed, because that would hold
-/// back events.
+/// A mark in the extensions of an answer whose body waits for changes. Such an answer does not count against the limit on concurrent
+/// requests, otherwise watches would leave no room for other requests. It has its own time limit, and is not compressed, because
+/// compression would hold back events.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits;
 
@@ -114,12 +114,12 @@ pub(crate) fn is_json(content_type: Option<&str>) -> Result<(), Status> {
     }
 }
 
-/// The media type without its parameters, in lower case.
+/// Returns the media type without its parameters, in lower case.
 pub(crate) fn media_type(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// 415: only these types of bodies are supported.
+/// Returns 415: only these types of bodies are supported.
 pub(crate) fn unknown_format(accepted: &[&str]) -> Status {
     let message = format!(
         "the body of the request was in an unknown format - accepted media types include: {}",
@@ -150,7 +150,7 @@ mod tests {
         );
     }
 
-    /// Bytes keep coming.
+    /// Bytes keep arriving.
     #[tokio::test(start_paused = true)]
     async fn a_body_that_trickles_in_ends_in_time() {
         let trickle = |bytes: usize| {

@@ -13,7 +13,7 @@ pub struct Caller {
     pub uid: String,
     /// The groups.
     pub groups: Vec<String>,
-    /// What the authenticator adds, such as scopes.
+    /// Further facts from the authenticator, such as scopes.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
@@ -39,7 +39,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// As RBAC writes it.
+    /// Returns the verb as in RBAC.
     pub const fn as_str(self) -> &'static str {
         match self {
             Verb::Get => "get",
@@ -74,7 +74,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// The verb for all objects of a resource, in all namespaces.
+    /// Returns the attributes of a verb for all objects of a resource, in all namespaces.
     pub(crate) fn of_all(verb: Verb, group: &str, version: &str, resource: &str) -> Self {
         Attributes {
             verb,

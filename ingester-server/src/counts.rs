@@ -1,5 +1,5 @@
-//! How many objects of each kind SQL has, by their states: `counts` of `mirror.michelangelo.api`, one for each kind that the caller may list in
-//! all namespaces. One kind at a time is counted, by keys alone, as a list of a whole table is read.
+//! The numbers of objects of each kind in SQL, by their states: `counts` of `mirror.michelangelo.api`, one object for each kind that the
+//! caller may list in all namespaces. One kind at a time is counted, by keys alone, with the limits of a list that reads a whole table.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, answer, namespaces, read, request, status.
 
@@ -25,10 +25,10 @@ const COUNTS: Resource<'static> = Resource { group: OUTER_GROUP, plural: "counts
 /// The most kinds and namespaces with rejects.
 pub(crate) const MOST_WITH_REJECTS: usize = 10_000;
 
-/// How many questions about rights are concurrent.
+/// The number of concurrent questions about rights.
 const AT_ONCE: usize = 8;
 
-/// The name of a kind's object, as that of its CRD: `models.example.com`.
+/// Returns the name of a kind's object, which is also the name of its CRD: `models.example.com`.
 pub(crate) fn name(kind: &Kind) -> String {
     match kind.group() {
         "" => kind.plural().into_owned(),
@@ -36,7 +36,7 @@ pub(crate) fn name(kind: &Kind) -> String {
     }
 }
 
-/// The counts of all kinds that the caller may list, or only of the one with this name; and warnings about those that were not counted.
+/// Returns the counts of all kinds that the caller may list, or of the one with this name; and warnings about kinds that were not counted.
 ///
 /// # Errors
 /// 500 or 503 if the API server cannot be asked.
@@ -68,12 +68,12 @@ pub(crate) async fn list(asker: Asker<'_>, only: Option<&str>) -> Result<(OwnObj
     Ok((of(objects), warnings))
 }
 
-/// The kind, if the caller may list all of it.
+/// Returns the kind, if the caller may list all of it.
 async fn shown<'a>(asker: Asker<'a>, kind: &'a Kind) -> Result<Option<&'a Kind>, Status> {
     Ok(asker.may_list(kind, "").await?.then_some(kind))
 }
 
-/// The counts of the kind with this name, also at some moments.
+/// Returns the counts of the kind with this name, with its counts at some moments if requested.
 ///
 /// # Errors
 /// 404 for a kind that is not served, 403 if the caller may not list it in all namespaces, 504 if the database takes too long; otherwise as
@@ -106,10 +106,10 @@ pub(crate) async fn get(asker: Asker<'_>, wanted: &str, steps: Option<Steps>) ->
     Ok(of(vec![object(kind, Ok(counted), Some(&rejects(asker).await?), past)]))
 }
 
-/// What is counted of a kind.
+/// The counts of a kind.
 struct Counted {
     live: u64,
-    /// Evicted and deleted ones, unless they are hidden.
+    /// The evicted and the deleted objects, unless they are hidden.
     former: Option<(u64, u64)>,
     last_change: Option<Micros>,
 }
@@ -121,7 +121,7 @@ async fn counted(asker: Asker<'_>, kind: &Kind, limits: Limits) -> Result<Counte
     if asker.states == States::LIVE {
         return Ok(Counted { live, former: None, last_change: None });
     }
-    // The first row of a key.
+    // The first row of a key, read in this order.
     let order = vec![Order { field: "update_time".into(), descending: true }];
     let query = Query { states: States::ALL, order, ..Query::default() };
     let asked = asker.store.ask_about(kind, &query, limits).map_err(|error| failed(error.into()))?;
@@ -134,13 +134,13 @@ async fn counted(asker: Asker<'_>, kind: &Kind, limits: Limits) -> Result<Counte
     Ok(Counted { live, former: Some((evicted, deleted)), last_change })
 }
 
-/// The rejects by their kinds and namespaces.
+/// Returns the numbers of rejects by their kinds and namespaces.
 async fn rejects(asker: Asker<'_>) -> Result<Vec<RejectCount>, Status> {
     let counted = asker.store.count_rejects(MOST_WITH_REJECTS, asker.limits.time).await;
     counted.map_err(|error| refused(error, Resource { group: OUTER_GROUP, plural: "rejects" }))
 }
 
-/// Whether a reject with this `apiVersion` and `kind` is of a kind: of its group, in any version.
+/// Returns true if a reject with this `apiVersion` and `kind` belongs to the kind: to its group, in any version.
 pub(crate) fn is_of(kind: &Kind, group_ver: &str, reject: &str) -> bool {
     reject == kind.kind() && group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()
 }
@@ -150,7 +150,7 @@ fn step(moment: Micros, counts: StateCounts) -> Json {
     json!({"time": moment.rfc3339(), "live": live, "evicted": evicted, "deleted": deleted})
 }
 
-/// The object of a kind, with its cells.
+/// Returns the object of a kind, with its cells.
 fn object(
     kind: &Kind,
     counted: Result<Counted, Status>,

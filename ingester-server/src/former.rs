@@ -1,9 +1,9 @@
-//! Which former objects (deleted and evicted ones) a request may see: the rule of `serve.formerObjects`.
+//! Decides which former objects (deleted and evicted ones) a request may see: the rule of `serve.formerObjects`.
 //!
 //! May use: ingester-config, ingester-core, ingester-sql, ingester-store, status, read.
 //!
-//! Rights are checked as they are today, and rows are older: a caller who has the right in a namespace now would see what its former
-//! tenant deleted. The rule is decided once for a request, as a [`Reach`], which narrows every query of that request.
+//! Rights are checked in their present state, and rows are older. A caller who has the right in a namespace now would see the objects that
+//! its former tenant deleted. The rule is applied once for a request and gives a [`Reach`], which narrows every query of that request.
 
 use crate::read::{refused, resource};
 use crate::status::Status;
@@ -22,19 +22,19 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// How long the creation time of a namespace is cached.
+/// The time for which the creation time of a namespace is cached.
 const CREATED: Duration = Duration::from_secs(5);
 
-/// How long it is cached whether a namespace has hidden rows. Only the warning depends on it.
+/// The time for which the existence of hidden rows in a namespace is cached. Only the warning depends on it.
 const HIDES: Duration = Duration::from_secs(60);
 
-/// How long the API server may take for an answer.
+/// The time limit for an answer of the API server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most namespaces that are remembered.
 const MOST: usize = 10_000;
 
-/// Which former objects callers may see: the rule, and the cluster that knows when namespaces were created.
+/// Decides which former objects callers may see: the rule, and the cluster that knows when namespaces were created.
 pub struct FormerAccess {
     rule: FormerObjects,
     namespaces: Namespaces,
@@ -46,14 +46,14 @@ pub enum Reach {
     /// All of them.
     #[default]
     All,
-    /// Those that were created at this time or later.
+    /// Those created at this time or later.
     Since(Micros),
     /// None of them.
     Live,
 }
 
 impl Reach {
-    /// Excludes from a query what may not be seen. A live object is never excluded.
+    /// Excludes from a query the objects that may not be seen. A live object is never excluded.
     pub(crate) fn narrow(self, query: &mut Query) {
         match self {
             Reach::All => {}
@@ -69,7 +69,7 @@ impl Reach {
 }
 
 impl Reach {
-    /// The same for a query about the past, when an object that is live now may have belonged to a former tenant: only its creation time
+    /// Narrows a query about the past. There, an object that is live now may have belonged to a former tenant, so only its creation time
     /// counts.
     ///
     /// # Errors
@@ -96,8 +96,8 @@ fn created_since(time: Micros) -> Filter {
 }
 
 impl FormerAccess {
-    /// Access by this rule. [`FormerObjects::OlderHidden`] asks the cluster, so the client's account needs the right to get namespaces; without a
-    /// cluster no namespace exists, so it hides all former objects.
+    /// Applies this rule. [`FormerObjects::OlderHidden`] asks the cluster, so the client's account needs the right to get namespaces.
+    /// Without a cluster no namespace exists, so the rule hides all former objects.
     pub fn new(rule: FormerObjects, cluster: Option<Client>) -> Self {
         let namespaces =
             Namespaces { client: cluster, created: Remembered::new(CREATED), hides: Remembered::new(HIDES) };
@@ -109,11 +109,10 @@ impl FormerAccess {
         self.rule
     }
 
-    /// The objects of a kind that a request, with or without a namespace, may see in these states; and a warning if that hides
-    /// any.
+    /// Returns the objects of a kind that a request, with or without a namespace, may see in these states; and a warning if that hides any.
     ///
-    /// A request over all namespaces needs the right to all of them, so it is not a tenant's: no object is older there. The same
-    /// holds for kinds without namespaces.
+    /// A request over all namespaces needs the right to all of them, so its sender is not a tenant, and no object is too old to be seen.
+    /// The same is true for kinds without namespaces.
     ///
     /// # Errors
     /// 500 and 503 if the API server does not say when the namespace was created: then nothing is shown.
@@ -153,12 +152,12 @@ impl FormerAccess {
     }
 }
 
-/// A time in the format of objects.
+/// Formats a time as in objects.
 fn shown(time: Micros) -> String {
     Timestamp::from_microsecond(time.0).map(|time| time.to_string()).unwrap_or_default()
 }
 
-/// When the namespaces of a cluster were created, remembered for seconds.
+/// The creation times of a cluster's namespaces, cached for seconds.
 struct Namespaces {
     /// `None` without a cluster.
     client: Option<Client>,
@@ -167,7 +166,7 @@ struct Namespaces {
 }
 
 impl Namespaces {
-    /// When this namespace was created; `None` if it does not exist.
+    /// Returns the creation time of this namespace; `None` if it does not exist.
     async fn created(&self, namespace: &str) -> Result<Option<Micros>, Status> {
         let Some(client) = &self.client else { return Ok(None) };
         let key = namespace.to_owned();
@@ -197,7 +196,7 @@ impl Namespaces {
         Ok(created)
     }
 
-    /// Whether the namespace has hidden rows of the kind.
+    /// Returns true if the namespace has hidden rows of the kind.
     async fn hides(
         &self,
         store: &Store,

@@ -2,7 +2,8 @@
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, caller, answer, identity, read, status.
 //!
-//! Which namespaces have objects is found by the key of namespaces and names, one row per namespace and kind, and cached for a while.
+//! A search by the key of namespaces and names finds the namespaces that have objects, with one row per namespace and kind. They are cached
+//! for a while.
 
 use crate::answer::OwnObjects;
 use crate::caller::{Attributes, Caller, Verb};
@@ -23,13 +24,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// How long the namespaces that have objects are cached.
+/// The time for which the namespaces that have objects are cached.
 const HOLDS: Duration = Duration::from_secs(30);
 
 /// The most namespaces.
 const MOST: usize = 1000;
 
-/// The most questions about rights for one answer, and how many of them are concurrent.
+/// The most questions about rights for one answer, and the number that may be concurrent.
 const MOST_QUESTIONS: usize = 2000;
 const AT_ONCE: usize = 8;
 
@@ -57,7 +58,7 @@ pub(crate) struct Asker<'a> {
 #[derive(Default)]
 pub(crate) struct KnownNamespaces(Mutex<Option<(Instant, Arc<Found>)>>);
 
-/// Namespaces with the kinds of which each has objects.
+/// Namespaces, each with the kinds of its objects.
 #[derive(Default)]
 struct Found {
     namespaces: BTreeMap<String, Vec<&'static Kind>>,
@@ -66,7 +67,7 @@ struct Found {
 }
 
 impl KnownNamespaces {
-    /// The namespaces in which the caller may list something, and a warning if some were not checked.
+    /// Returns the namespaces in which the caller may list something, and a warning if some were not checked.
     ///
     /// # Errors
     /// 500, 503 and 504 if the database or the API server does not answer.
@@ -90,7 +91,7 @@ impl KnownNamespaces {
     }
 
     async fn found(&self, asker: Asker<'_>) -> Result<Arc<Found>, Status> {
-        // Concurrent callers wait for the same answer.
+        // Hold the lock while searching, so that concurrent callers wait for the same answer.
         let mut known = self.0.lock().await;
         if let Some((when, found)) = &*known
             && when.elapsed() < HOLDS
@@ -120,7 +121,7 @@ impl Questions<'_> {
         self.asker.may_list(kind, namespace).await
     }
 
-    /// The namespace, if the caller may list one of these kinds in it.
+    /// Returns the namespace, if the caller may list one of these kinds in it.
     async fn shown<'n>(&self, namespace: &'n str, kinds: &[&'static Kind]) -> Result<Option<&'n str>, Status> {
         let mut may = kinds.iter().any(|kind| self.everywhere.contains(&kind.table().name));
         for kind in kinds {
@@ -130,11 +131,11 @@ impl Questions<'_> {
     }
 }
 
-/// This namespace, if SQL has an object in it that the caller may list.
+/// Returns this namespace, if SQL has an object in it that the caller may list.
 ///
 /// # Errors
-/// 403 if not, whether or not the namespace exists: a caller learns nothing about the namespaces of others. kubectl requests the namespace of an
-/// object that it does not find, and would take 404 for the answer. Otherwise as [`KnownNamespaces::list`].
+/// 403 if not, even if the namespace does not exist: a caller learns nothing about the namespaces of others. kubectl requests the namespace
+/// of an object that it does not find, and would report a 404 as the answer. Otherwise as [`KnownNamespaces::list`].
 pub(crate) async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Status> {
     for kind in asker.kinds.iter().filter(|kind| kind.namespaced()) {
         let may = asker.may_list(kind, "").await? || asker.may_list(kind, name).await?;
@@ -146,7 +147,7 @@ pub(crate) async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Stat
     Err(Status::forbidden(NAMESPACES, name, "SQL has no object in this namespace that you may list"))
 }
 
-/// The namespaces of all kinds. Each row is the first one after the previous namespace.
+/// Returns the namespaces of all kinds. Each step reads the first row after the previous namespace.
 async fn search(asker: Asker<'_>) -> Result<Found, Status> {
     let asker = Asker { limits: limits_of(read::Cost::Whole, asker.limits), ..asker };
     let _turn = read::turn(&asker.caller.user, read::Cost::Whole).await;
@@ -168,14 +169,14 @@ async fn search(asker: Asker<'_>) -> Result<Found, Status> {
     Ok(found)
 }
 
-/// The list of a kind's objects in a namespace; in all of them if it is empty.
+/// The right to list a kind's objects in a namespace; in all of them if it is empty.
 pub(crate) fn list_of(kind: &Kind, namespace: &str) -> Attributes {
     let everywhere = Attributes::of_all(Verb::List, kind.group(), kind.version(), &kind.plural());
     Attributes { namespace: namespace.to_owned(), ..everywhere }
 }
 
 impl Asker<'_> {
-    /// Whether the caller may list a kind in a namespace; in all of them if it is empty.
+    /// Returns true if the caller may list a kind in a namespace; in all of them if it is empty.
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.
@@ -183,7 +184,7 @@ impl Asker<'_> {
         Ok(self.identity.also(self.caller, &list_of(kind, namespace)).await?.is_ok())
     }
 
-    /// The namespace of the first row.
+    /// Returns the namespace of the first row.
     async fn first(self, kind: &Kind, query: &Query) -> Result<Option<String>, Status> {
         let resource = read::resource(kind);
         let failed = |error| refused(error, resource.of());
@@ -194,7 +195,7 @@ impl Asker<'_> {
     }
 }
 
-/// The namespaces of these names.
+/// Returns the namespaces with these names.
 pub(crate) fn objects<'n>(names: impl IntoIterator<Item = &'n str>) -> OwnObjects {
     let object = |name| {
         let status = json!({"phase": "Active"});

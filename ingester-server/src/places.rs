@@ -1,9 +1,9 @@
-//! The places of requests: how many are answered at the same time, and how many of these one user may have.
+//! The places of requests: they limit the requests that are answered at the same time, in total and per user.
 //!
 //! May use: status.
 //!
-//! A user gets another place while they hold fewer than are free. So one user alone holds at most half of the places, two who want
-//! all of them a third each, and a user who holds no place always gets one.
+//! A user gets another place while they hold fewer than are free. So one user alone holds at most half of the places, two users who want
+//! all of them hold a third each, and a user who holds no place always gets one.
 
 use crate::status::Status;
 use parking_lot::{Mutex, MutexGuard};
@@ -44,12 +44,12 @@ struct Held {
 }
 
 impl Places {
-    /// This many places.
+    /// Creates this many places.
     pub fn new(most: usize) -> Self {
         Self::of("requests", most)
     }
 
-    /// This many places for watches.
+    /// Creates this many places for watches.
     pub(crate) fn of_watches(most: usize) -> Self {
         Self::of("watches", most)
     }
@@ -58,7 +58,7 @@ impl Places {
         Places(Arc::new(Inner { most, of, taken: Mutex::default(), freed: Notify::new() }))
     }
 
-    /// Takes one for this user.
+    /// Takes a place for this user.
     ///
     /// # Errors
     /// 429 if no place is free for them.
@@ -84,7 +84,7 @@ impl Places {
     pub async fn wait(&self, user: &str) -> Place {
         loop {
             let mut freed = pin!(self.0.freed.notified());
-            // From here on no notification is missed.
+            // No notification after this line is missed.
             freed.as_mut().enable();
             if let Ok(place) = self.take(user) {
                 return place;
@@ -134,7 +134,7 @@ mod tests {
         let ada = all(&places, "ada");
         assert_eq!(ada.len(), 50);
         assert!(places.take("bob").is_ok());
-        // A place that one user returns goes to users who hold fewer.
+        // A place that one user returns goes to a user who holds fewer.
         drop(eve);
         assert_eq!(all(&places, "bob").len(), 75);
         drop(ada);

@@ -2,9 +2,9 @@
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request, answer, body.
 //!
-//! Lists share a budget of memory, see `budget.rs`, with a share for each user: a page holds the memory that it may need while it is
-//! read, and its text until it is sent; a whole list holds the same from its beginning to its end. A list ends with its client. The
-//! deletion of a collection holds a share, too, because it searches as lists do.
+//! Lists share a budget of memory, see `budget.rs`, with a share for each user. A page holds the memory that it may need while it is read,
+//! and its text until it is sent; a whole list holds the same from its beginning to its end. A list ends with its client. The deletion of a
+//! collection holds a share, too, because it searches as lists do.
 
 mod budget;
 mod history;
@@ -37,20 +37,20 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
-/// The factor by which a statement's time is shorter if a list reads whole tables.
+/// A statement of a list that reads whole tables has a time limit that is shorter by this factor.
 const SHORTER: u32 = 3;
 
-/// Rows that may be skipped by the offset of the reference system's pagination. Each of them is read.
+/// The most rows that the offset of the reference system's pagination may skip. Each of them is read.
 const OFFSET: u64 = 100_000;
 
-/// Without a log of changes, how long a watch stays silent until it tells the client to list again.
+/// Without a log of changes, a watch stays silent for this time before it tells the client to list again.
 const WATCH: Duration = Duration::from_secs(30);
 
-/// Why there are no watches.
+/// The reason why there are no watches.
 pub(crate) const WITHOUT_LOG: &str =
     "the database has no log of changes (`changes.enabled` of `ingester run` switches it on)";
 
-/// The object with this name: the newest of several.
+/// Answers with the object of this name: the newest of several.
 ///
 /// # Errors
 /// 404 if there is no such object; otherwise the [`Status`] of the failure.
@@ -65,7 +65,7 @@ pub(crate) async fn get(
     let resource = resource(kind);
     let Parameters { mut query, include, skip, .. } = parameters;
     query.names = vec![name.to_owned()];
-    // As `ingester get` does, and as writes find their row.
+    // The same order as in `ingester get`, and as in writes when they find their row.
     query.order = ["create_time", "res_version"].map(|field| Order { field: field.into(), descending: true }).into();
     let renderer = Renderer::new(*kind, form, include, query.states, skip);
     let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
@@ -76,7 +76,7 @@ pub(crate) async fn get(
     }
 }
 
-/// What a list costs the database. Call this before former objects are left out: that is not the caller's choice.
+/// Returns the cost of a list for the database. Call this before former objects are left out, because the caller did not choose that.
 ///
 /// # Errors
 /// 400 if the query cannot be asked.
@@ -87,7 +87,7 @@ pub(crate) fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Resul
     Ok(if asked.is_scan() || *count || *offset > 0 { Cost::Whole } else { Cost::Keyed })
 }
 
-/// The limits of the statements of a list with this cost.
+/// Returns the limits of the statements of a list with this cost.
 pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
     match cost {
         Cost::Keyed => limits,
@@ -95,17 +95,17 @@ pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
     }
 }
 
-/// Waits until this user's work, which reads as a list of this cost does, may begin.
+/// Waits until work of this user may begin that reads like a list of this cost.
 pub(crate) async fn turn(user: &str, cost: Cost) -> Share {
     LISTS.reading(user, cost).await
 }
 
-/// A list of this user: one page if a limit is given, otherwise all of it. With a log, its version is a position in the log.
+/// Answers with a list for this user: one page if a limit is given, otherwise all of it. With a log, the list's version is a position in
+/// the log.
 ///
 /// # Errors
-/// 504 for a version that does not exist yet, 400 for a broken token; otherwise
-/// the [`Status`] of a failure before the first row was sent. A later failure breaks the answer off, so that clients do not take a
-/// part for the whole.
+/// 504 for a version that does not exist yet, 400 for a broken token; otherwise the [`Status`] of a failure before the first row was sent.
+/// A later failure breaks the answer off, so that clients do not take a part for the whole.
 pub(crate) async fn list(
     (user, cost): (&str, Cost),
     (store, log): (&Arc<Store>, Option<&Log>),
@@ -161,7 +161,7 @@ async fn list_within(
     };
     let page =
         asked.page(&renderer.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
-    // Clients continue as long as they get a token. Rows beyond the wanted number were not requested.
+    // Clients continue while they get a token. The client did not request rows beyond the wanted number.
     let is_whole = left.is_some_and(|left| page.rows.len() >= left);
     let sent = before + page.rows.len();
     let next = page.next.filter(|_| !is_whole);
@@ -186,7 +186,7 @@ async fn list_within(
     Ok(json(Body::from(share.hold(text))))
 }
 
-/// The token of a page of a limited answer, and how many objects came before it: `500.TOKEN`.
+/// Splits the token of a page of a limited answer into the token and the number of objects before it: `500.TOKEN`.
 fn behind(token: String) -> (Option<String>, usize) {
     match token.split_once('.').and_then(|(before, token)| Some((before.parse().ok()?, token))) {
         Some((before, token)) => (Some(token.to_owned()), before),
@@ -194,7 +194,7 @@ fn behind(token: String) -> (Option<String>, usize) {
     }
 }
 
-/// The token of the rows after the first ones; `None` at the end.
+/// Returns the token of the rows after the first ones; `None` at the end.
 async fn skipped(asked: &AskedWhen<'_>, offset: u64) -> Result<Option<String>, AskError> {
     let most = usize::try_from(offset.min(OFFSET)).unwrap_or(usize::MAX);
     let mut left = most;
@@ -213,11 +213,11 @@ async fn skipped(asked: &AskedWhen<'_>, offset: u64) -> Result<Option<String>, A
 /// A part of a list's text.
 struct Portion {
     text: Bytes,
-    /// With the last part: what the list holds from then on.
+    /// The list's share from now on, which comes with the last part.
     share: Option<Share>,
 }
 
-/// All rows, as they are read: one portion is in memory, another on its way. Dropping the future or the body ends the reading.
+/// Streams all rows as they are read: one portion is in memory, another on its way. Dropping the future or the body ends the reading.
 async fn all(
     store: Arc<Store>,
     kind: Kind,
@@ -234,7 +234,7 @@ async fn all(
             let asked = store.ask_when(&kind, &query, limits)?;
             let mut reader = asked.reader(&renderer.wanted(), token.as_deref())?;
             let (mut text, mut rest, mut first) = (renderer.begin(), Rest::default(), true);
-            // One may be on its way, another one waits.
+            // One text may be on its way while another one waits.
             let mut unsent = [0, 0];
             loop {
                 let rows = reader.next().await?;
@@ -253,7 +253,7 @@ async fn all(
                 }
                 let whole = std::mem::take(&mut text).into_boxed_str().into_boxed_bytes();
                 unsent = [unsent[1], whole.len()];
-                // If it fails, the receiver is gone.
+                // Sending fails only if the receiver is gone.
                 if sender.send(Ok(Portion { text: whole.into(), share: None })).await.is_err() {
                     return Ok(());
                 }
@@ -287,8 +287,8 @@ async fn all(
     Ok(json(Body::from_stream(all.fuse())))
 }
 
-/// The answer to a watch without a log of changes: silence for a while, and then that its version is too
-/// old. So the client lists again and sees the changes, with no more than one request in this time.
+/// Answers a watch without a log of changes: silence for a while, and then an error that its version is too old. So the client lists again
+/// and sees the changes, with no more than one request in this time.
 pub(crate) fn watch(time: Option<Duration>) -> Response<Body> {
     let pause = time.unwrap_or(WATCH).min(WATCH);
     let event = async move {
@@ -301,7 +301,7 @@ pub(crate) fn watch(time: Option<Duration>) -> Response<Body> {
     response
 }
 
-/// An answer with this body.
+/// Returns an answer with this body.
 fn json(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -327,7 +327,7 @@ impl OwnedResource {
     }
 }
 
-/// The reason for no answer.
+/// Returns the status for a query without an answer.
 pub(crate) fn refused(error: AskError, resource: Resource<'_>) -> Status {
     match error {
         AskError::Query(error) => Status::bad_request(error.for_request()),
@@ -341,7 +341,7 @@ pub(crate) fn refused(error: AskError, resource: Resource<'_>) -> Status {
     .about(resource, "")
 }
 
-/// The status that a client gets for a failure of the database.
+/// Returns the status that a client gets for a failure of the database.
 pub(crate) fn of_store(error: &StoreError) -> Status {
     tracing::warn!(%error, "The database failed");
     match error.class() {
@@ -349,7 +349,7 @@ pub(crate) fn of_store(error: &StoreError) -> Status {
         _ if error.is_of_missing_table() => Status::unavailable(
             "the database lacks a table of this kind: an operator makes it with `ingester schema apply`, or restores it from a backup",
         ),
-        // Its message is for the server's operators: it is in the log.
+        // The message is for the server's operators, and is in the log.
         _ => Status::failure(
             StatusCode::INTERNAL_SERVER_ERROR,
             Reason::InternalError,

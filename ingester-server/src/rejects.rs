@@ -1,5 +1,6 @@
-//! The objects that could not be stored, and why: `rejects` of `mirror.michelangelo.api`. A caller sees those of the kinds and namespaces in
-//! which they may list objects; where former objects may be hidden, those of kinds that they may list in all namespaces.
+//! The objects that could not be stored, with the reasons: `rejects` of `mirror.michelangelo.api`. A caller sees the rejects of the kinds
+//! and namespaces in which they may list objects. Where former objects may be hidden, they see only the rejects of kinds that they may list
+//! in all namespaces.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, answer, counts, namespaces, read, request, status.
 
@@ -20,13 +21,13 @@ use std::collections::BTreeSet;
 /// The most rejects of an answer.
 const MOST: usize = 1000;
 
-/// The most namespaces with rejects of a kind about which the API server is asked for a caller.
+/// The most namespaces per kind with rejects for which the API server is asked about a caller's rights.
 const MOST_NAMESPACES: usize = 200;
 
 /// The resource, as statuses name it.
 pub(crate) const REJECTS: Resource<'static> = Resource { group: OUTER_GROUP, plural: "rejects" };
 
-/// The rejects that the caller may see, or only the one with this uid; and a warning if there are more.
+/// Returns the rejects that the caller may see, or only the one with this uid; and a warning if there are more.
 ///
 /// # Errors
 /// 504 if the database takes too long; 500 or 503 if it fails, or the API server cannot be asked.
@@ -76,7 +77,7 @@ async fn visible(asker: Asker<'_>) -> Result<Visible<'_>, Status> {
             visible.kinds.push((kind, None));
             continue;
         }
-        // A namespace's former tenant may have left some.
+        // A namespace's former tenant may have left some of them.
         if asker.states != States::ALL {
             continue;
         }

@@ -2,7 +2,7 @@
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `stages.rs` | the stages from the path to a query that is narrowed to what the caller may see |
+//! | `stages.rs` | the stages from the path to a query that is narrowed to objects that the caller may see |
 //! | `reads.rs` | handlers of objects: one, a list, a watch, a history |
 //! | `writes.rs` | the handler of changes and restores, and the writes under way |
 //! | `own.rs` | handlers of the server's own resources |
@@ -48,10 +48,10 @@ use tower_http::compression::Compression;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate as _};
 use writes::Writes;
 
-/// How long the database may take to say that it is there, and how long that counts.
+/// The time that the database has to answer a readiness check, and the time for which the result is cached.
 const READY: Duration = Duration::from_secs(2);
 
-/// What a server needs to answer.
+/// Everything that a server needs to answer.
 pub struct Sources {
     /// The kinds that are served.
     pub kinds: &'static [Kind],
@@ -61,23 +61,23 @@ pub struct Sources {
     pub writes: Option<Arc<Store>>,
     /// Creates objects again; `None` without a cluster.
     pub cluster: Option<kube::Client>,
-    /// As whom it does that.
+    /// The identity that creates them.
     pub restores: RestoreRights,
-    /// Says who calls and what they may.
+    /// Authenticates callers and checks their rights.
     pub identity: Identity,
-    /// Who may see former objects.
+    /// Decides who may see former objects.
     pub former: FormerAccess,
     /// The saved queries.
     pub saved: SavedQueries,
-    /// What bounds the cost of a question.
+    /// The limits on the cost of a question.
     pub limits: Limits,
-    /// How many requests for objects are answered at the same time.
+    /// The limit on concurrent requests for objects.
     pub places: Places,
-    /// How many bytes of evicted objects each user may write.
+    /// The limit on the bytes of evicted objects that each user may write.
     pub volumes: WriteVolumes,
-    /// The watches; `None` where the log of changes cannot be numbered.
+    /// The watches; `None` if the log of changes cannot be numbered.
     pub watches: Option<Hub>,
-    /// Whether discovery says that there are watches: whether there was a log when the server was started.
+    /// Discovery advertises watches: there was a log when the server was started.
     pub watchable: bool,
 }
 
@@ -88,14 +88,14 @@ pub struct Service(Arc<Inner>);
 struct Inner {
     sources: Sources,
     documents: Documents,
-    /// When the database was last asked whether it is there, and whether it was.
+    /// The time and the result of the last readiness check of the database.
     ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
     writes: Writes,
     namespaces: KnownNamespaces,
 }
 
 impl Service {
-    /// A service of these sources.
+    /// Creates a service of these sources.
     pub fn new(sources: Sources) -> Self {
         let writable = match (&sources.writes, &sources.restores) {
             (None, _) => Writable::Nothing,
@@ -108,7 +108,7 @@ impl Service {
         Service(Arc::new(Inner { sources, documents, ready, writes, namespaces }))
     }
 
-    /// Waits for the writes that have outlived their requests, so long at most; what is not finished then is given up.
+    /// Waits at most this long for the writes that have outlived their requests; then unfinished writes are given up.
     pub async fn finish(&self, patience: Duration) {
         self.0.writes.finish(patience).await;
     }
@@ -119,7 +119,7 @@ impl Service {
             let (service, peer, log) = (self.clone(), peer.clone(), log.clone());
             async move { Ok::<_, std::convert::Infallible>(service.respond(request, peer, &log).await) }
         });
-        // What is compressed comes in blocks, and an event is to come at once.
+        // Compressed output comes in blocks, but each event must be sent at once.
         let ends =
             |_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions| extensions.get::<Waits>().is_none();
         let compressed = Compression::new(plain).compress_when(DefaultPredicate::new().and(ends));
@@ -141,7 +141,7 @@ impl Service {
     }
 }
 
-/// A text in a header, between quotes.
+/// Escapes a text for a quoted string in a header.
 fn escaped(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control())
@@ -162,7 +162,7 @@ impl Inner {
         let parsed = Parsed::of(uri.path(), self.sources.kinds);
         match parsed.target() {
             Some(Target::Health(name)) => return Ok(self.health(name).await),
-            // Kubernetes shows it to everybody.
+            // Kubernetes shows it to everybody, too.
             Some(Target::Version) if matches!(parts.method, Method::GET | Method::HEAD) => {
                 return self.document(&Target::Version, &parts.headers);
             }
@@ -213,14 +213,14 @@ impl Inner {
         request.authorize(&self.sources).await?.narrow(&self.sources, warnings).await
     }
 
-    /// A document of discovery.
+    /// Returns a document of discovery.
     fn document(&self, target: &Target<'_>, headers: &HeaderMap) -> Result<Response<Body>, Status> {
         let form = accept::other_form(text_of(headers, &ACCEPT), Documents::other_form(target))?;
         let document = self.documents.get(target, form).ok_or_else(Status::no_such_path)?;
         Ok(of_document(document, headers))
     }
 
-    /// Whether the server works, and can answer.
+    /// Answers a health check: the server works, and for `readyz` the database answers.
     async fn health(&self, name: &str) -> Response<Body> {
         let works = name != "readyz" || self.is_ready().await;
         let (code, text) = match works {
@@ -233,7 +233,7 @@ impl Inner {
         response
     }
 
-    /// Whether the database answers. Everybody may ask, so the database is asked once in a while, and by one at a time.
+    /// Returns true if the database answers. Everybody may send this request, so the answer is cached, and only one check runs at a time.
     async fn is_ready(&self) -> bool {
         let mut last = self.ready.lock().await;
         if let Some((when, ready)) = *last
@@ -247,7 +247,7 @@ impl Inner {
     }
 }
 
-/// The response, which holds a place until it is sent.
+/// Returns the response, which now holds a place until it is sent.
 fn holding(mut response: Response<Body>, place: Place) -> Response<Body> {
     response.extensions_mut().insert(place);
     response

@@ -5,7 +5,7 @@
 use http::StatusCode;
 use serde::Serialize;
 
-/// Why a request was not done, in Kubernetes' terms (`metav1.Status`).
+/// The reason why a request was not carried out, in Kubernetes' terms (`metav1.Status`).
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[error("{message}")]
 #[serde(rename_all = "camelCase")]
@@ -21,7 +21,7 @@ pub struct Status {
     /// The objects in question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<Details>>,
-    /// The status of HTTP.
+    /// The HTTP status code.
     #[serde(serialize_with = "number")]
     pub code: StatusCode,
 }
@@ -73,10 +73,10 @@ pub struct Details {
     /// The object's uid.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// What was wrong, field by field.
+    /// The errors, field by field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When to retry.
+    /// The seconds after which to retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
 }
@@ -94,7 +94,7 @@ pub struct Cause {
     pub field: String,
 }
 
-/// A kind of objects, as a status names it.
+/// A kind, in the form that a status uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resource<'a> {
     /// The API group.
@@ -127,7 +127,7 @@ impl Status {
         }
     }
 
-    /// The same about this object; without a name, about all of them.
+    /// Returns the same status about this object; without a name, about all objects.
     #[must_use]
     pub fn about(mut self, resource: Resource<'_>, name: &str) -> Self {
         let details = self.details.get_or_insert_default();
@@ -137,14 +137,14 @@ impl Status {
         self
     }
 
-    /// The same with causes.
+    /// Returns the same status with causes.
     #[must_use]
     pub fn because(mut self, causes: Vec<Cause>) -> Self {
         self.details.get_or_insert_default().causes = causes;
         self
     }
 
-    /// The same, to be retried after this many seconds.
+    /// Returns the same status with the advice to retry after this many seconds.
     #[must_use]
     pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
         self.details.get_or_insert_default().retry_after_seconds = Some(seconds);
@@ -161,7 +161,7 @@ impl Status {
         Status::failure(StatusCode::UNAUTHORIZED, Reason::Unauthorized, "Unauthorized")
     }
 
-    /// 403: the caller may not do that.
+    /// 403: the caller does not have the right.
     pub fn forbidden(resource: Resource<'_>, name: &str, why: &str) -> Self {
         let quoted = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
         let message = format!("{resource}{quoted} is forbidden: {why}");
@@ -184,13 +184,13 @@ impl Status {
         Status { details: Some(Box::default()), ..status }
     }
 
-    /// 405: not with this method.
+    /// 405: the path does not support this method.
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Status::failure(StatusCode::METHOD_NOT_ALLOWED, Reason::MethodNotAllowed, message)
     }
 
-    /// 406: none of the media types that the client accepts.
+    /// 406: the client accepts none of the offered media types.
     pub(crate) fn not_acceptable(offered: &str) -> Self {
         let message = format!("only the following media types are accepted: {offered}");
         Status::failure(StatusCode::NOT_ACCEPTABLE, Reason::NotAcceptable, message)
@@ -256,12 +256,12 @@ impl Status {
         Status::timeout(format!("Timeout: {said}: {wanted}, current: {current}")).because(vec![cause]).retry_after(1)
     }
 
-    /// Its JSON.
+    /// Returns its JSON.
     pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The answer of HTTP.
+    /// Returns the HTTP response.
     pub fn response(&self) -> http::Response<axum::body::Body> {
         let mut response = http::Response::new(axum::body::Body::from(self.json()));
         *response.status_mut() = self.code;

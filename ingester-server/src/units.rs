@@ -1,5 +1,5 @@
-//! What the units of `ingester run` do, and what its rules move: `units` and `policies` of `mirror.michelangelo.api`, as the processes have
-//! written it into the database last. They are for operators: a caller who may `list` one of these resources sees all of it.
+//! The states of the units of `ingester run` and the effects of its rules: `units` and `policies` of `mirror.michelangelo.api`, as the
+//! processes last wrote them into the database. They are for operators: a caller who may `list` one of these resources sees all of it.
 //!
 //! May use: ingester-core, ingester-store, answer, caller, counts, namespaces, read, request, status.
 
@@ -22,14 +22,14 @@ const API_VERSION: &str = "mirror.michelangelo.api/v1";
 /// One of the two resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// What units do.
+    /// The states of units.
     Units,
-    /// What rules move.
+    /// The effects of rules.
     Policies,
 }
 
 impl Which {
-    /// Its plural.
+    /// Returns its plural.
     pub(crate) const fn plural(self) -> &'static str {
         match self {
             Which::Units => "units",
@@ -37,7 +37,7 @@ impl Which {
         }
     }
 
-    /// Its kind.
+    /// Returns its kind.
     pub(crate) const fn kind(self) -> &'static str {
         match self {
             Which::Units => "Unit",
@@ -51,12 +51,12 @@ impl Which {
     }
 }
 
-/// All of them.
+/// Returns all objects.
 ///
 /// # Errors
 /// 403 without the right to list them; 504 if the database takes too long; 500 or 503 if it fails, or the API server cannot be asked.
 pub(crate) async fn list(asker: Asker<'_>, which: Which) -> Result<OwnObjects, Status> {
-    // Also for one of them: `get` may be a right of every caller, so that their other requests are passed on.
+    // Require `list` even for one of them: every caller may have the right to `get`, so that their other requests are passed on.
     let right = Attributes::of_all(Verb::List, OUTER_GROUP, OUTER_VERSION, which.plural());
     asker.identity.authorize(asker.caller, &right).await?;
     let _turn = read::turn(&asker.caller.user, read::Cost::Keyed).await;
@@ -74,7 +74,7 @@ pub(crate) async fn list(asker: Asker<'_>, which: Which) -> Result<OwnObjects, S
     Ok(OwnObjects { api_version, kind, columns: columns(which), objects })
 }
 
-/// The one with this name.
+/// Returns the object with this name.
 ///
 /// # Errors
 /// As [`list`], and 404.
@@ -129,7 +129,7 @@ fn spec(kind: &Kind) -> Json {
     json!({"group": kind.group(), "version": kind.version(), "kind": kind.kind(), "resource": kind.plural()})
 }
 
-/// The object of a unit, with its cells.
+/// Returns the object of a unit, with its cells.
 fn unit(kind: &Kind, record: &UnitRecord, now: Micros) -> (Json, Vec<Json>) {
     let UnitRecord { heartbeat, phase, lag, waiting, live, held, rejected, audit, namespace, shard, member } = record;
     let parts = [namespace.clone(), shard.replace('/', "-")];
@@ -156,7 +156,7 @@ fn unit(kind: &Kind, record: &UnitRecord, now: Micros) -> (Json, Vec<Json>) {
     (object, cells)
 }
 
-/// What all units of a kind have found by one rule.
+/// Combines the results of all units of a kind for each rule.
 fn together(rules: Vec<(Kind, RuleRecord)>) -> impl Iterator<Item = (Kind, RuleRecord)> {
     let mut all: BTreeMap<(String, String), (Kind, RuleRecord)> = BTreeMap::new();
     for (kind, record) in rules {
@@ -170,7 +170,7 @@ fn together(rules: Vec<(Kind, RuleRecord)>) -> impl Iterator<Item = (Kind, RuleR
     all.into_values()
 }
 
-/// The object of a rule, with its cells.
+/// Returns the object of a rule, with its cells.
 fn policy((kind, record): (Kind, RuleRecord)) -> (Json, Vec<Json>) {
     let RuleRecord { time: ended, enforced, judged, matches, waiting, moved, rule } = record;
     let name = format!("{}.{rule}", name(&kind));

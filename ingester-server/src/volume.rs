@@ -1,5 +1,5 @@
-//! How many bytes of evicted objects a user may write in a minute. Each change of an object keeps its former text in the history, so many
-//! small patches of a large object fill a disk.
+//! Limits the bytes of evicted objects that a user may write in a minute. Each change of an object keeps its former text in the history, so
+//! many small patches of a large object fill a disk.
 //!
 //! May use: status.
 
@@ -10,37 +10,37 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most users that are remembered. A forgotten user starts afresh.
+/// The most users that are remembered. A forgotten user starts with a full allowance.
 const MOST: usize = 4096;
 
 /// The time for which the limit holds.
 const MINUTE: f64 = 60.0;
 
-/// The limit, and what each user has left. Clones share it.
+/// The limit, and the rest of each user's allowance. Clones share it.
 #[derive(Clone, Debug)]
 pub struct WriteVolumes(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Bytes in a minute; 0 for any number.
+    /// Bytes in a minute; 0 for no limit.
     per_minute: u64,
     users: Mutex<HashMap<Box<str>, Allowance>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Allowance {
-    /// Below zero after an object that is larger than the limit.
+    /// Negative after an object that is larger than the limit.
     bytes: f64,
     at: Instant,
 }
 
 impl WriteVolumes {
-    /// This many bytes in a minute for each user; 0 for any number.
+    /// Allows each user this many bytes in a minute; 0 for no limit.
     pub fn new(per_minute: u64) -> Self {
         WriteVolumes(Arc::new(Inner { per_minute, users: Mutex::default() }))
     }
 
-    /// The volume of one request of a user.
+    /// Returns the volume of one request of a user.
     pub(crate) fn of(&self, user: &str) -> WriteVolume {
         WriteVolume { of: self.clone(), user: user.into(), taken: Mutex::new(0) }
     }
@@ -49,7 +49,8 @@ impl WriteVolumes {
         self.0.users.lock()
     }
 
-    /// Takes `bytes`, after `taken` is given back. `Err` says when they are available: an object that is larger than the limit needs all of it.
+    /// Takes `bytes`, after giving back `taken`. `Err` contains the time until they are available: an object that is larger than the limit
+    /// needs all of it.
     fn take(&self, user: &str, taken: u64, bytes: u64) -> Result<(), Duration> {
         let most = self.0.per_minute as f64;
         let per_second = most / MINUTE;
@@ -88,7 +89,7 @@ pub struct WriteVolume {
 }
 
 impl WriteVolume {
-    /// The request is about to write an object of this many bytes.
+    /// Takes the bytes of an object that the request is about to write.
     ///
     /// # Errors
     /// 429 if the user has written too much within the last minute.

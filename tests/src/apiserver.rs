@@ -25,7 +25,7 @@ use kube::api::GetParams;
 
 use crate::process::{Home, Process, ask_port, cache_folder, find_program, free_port};
 
-/// Which API server.
+/// The edition of an API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edition {
     /// kube-apiserver 1.20.2, or the one in `KUBEBUILDER_ASSETS`: the whole API, with RBAC.
@@ -222,7 +222,7 @@ impl ApiServer {
     }
 }
 
-/// The flags for what only kube-apiserver has: authorization, admission, service accounts, the audit log.
+/// Adds the flags for the parts that only kube-apiserver has: authorization, admission, service accounts, the audit log.
 fn add_core_api(apiserver: &mut Command, home: &Arc<Home>) -> Result<()> {
     let key = home.path().join("service-account.key");
     let mut openssl = Command::new(find_program("openssl")?);
@@ -255,8 +255,8 @@ fn program(name: &str) -> Result<PathBuf> {
     if cached.is_file() { Ok(cached) } else { find_program(name) }
 }
 
-/// Whether the API server is ready. A classic one must also have the namespace `default`, which it creates a moment
-/// later. Asks on a thread with its own runtime, because the caller may be inside one.
+/// Returns true if the API server is ready. A classic one must also have the namespace `default`, which it creates a moment later. Asks on
+/// a thread with its own runtime, because the caller may be inside one.
 fn is_ready(edition: Edition, kubeconfig: &Path) -> bool {
     let paths: &[_] = match edition {
         Edition::Classic => &[("", "readyz"), ("/api/v1/namespaces", "default")],

@@ -1,14 +1,14 @@
-//! The pages that readers follow, README.md and those of `docs/`: their blocks of code, each with the mark that says what is done with it.
+//! The pages that readers follow, README.md and the pages of `docs/`: their blocks of code, each with a mark that says how tests treat it.
 //!
-//! A mark is an HTML comment. Directly before a block it is of this block. Between a heading and an empty line it is of all blocks of the
-//! section that have no other mark.
+//! A mark is an HTML comment. Directly before a block it applies to this block. Between a heading and an empty line it applies to all
+//! blocks of the section that have no other mark.
 //!
-//! | mark | what it says |
+//! | mark | meaning |
 //! |---|---|
 //! | none | `tests/tests/cli/book.rs` runs the block |
 //! | `run by FILE` | this test reads the page and runs its blocks; `FILE::function` names one of its tests |
 //! | `part of FILE` | its lines are lines of this file, which is compiled or read by tests |
-//! | `not run: REASON` | what is missing here, and, where there is one, the test that does the same |
+//! | `not run: REASON` | the part that is missing here, and, if there is one, the test that does the same |
 //! | `before: COMMANDS` | not a mark: commands that `book.rs` runs at this place, and that the page does not show |
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -23,11 +23,11 @@ pub struct Block {
     pub text: String,
     /// The line of the fence, from 1.
     pub line: usize,
-    /// What is done with it.
+    /// The treatment of the block.
     pub mark: Option<Mark>,
 }
 
-/// What is done with a block instead of running it.
+/// The treatment of a block that is not run as part of its page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// These tests run it.
@@ -45,7 +45,7 @@ impl Mark {
         run_by.or(part_of).or_else(|| after("not run: ").map(Self::NotRun))
     }
 
-    /// The files of Rust that it names, each with the function behind `::`.
+    /// Returns the Rust files that it names, each with the function behind `::`.
     #[must_use]
     pub fn named(&self) -> Vec<(&str, Option<&str>)> {
         let (Self::RunBy(text) | Self::PartOf(text) | Self::NotRun(text)) = self;
@@ -55,7 +55,7 @@ impl Mark {
     }
 }
 
-/// The pages, by their paths from the root of the repository, with their texts.
+/// Returns the pages, by their paths from the root of the repository, with their texts.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -73,13 +73,13 @@ pub fn pages() -> Result<Vec<(String, String)>> {
     files.into_iter().map(read).collect()
 }
 
-/// The blocks of a page, or of a section, in their order, with the commands of `before`.
+/// Returns the blocks of a page, or of a section, in their order, with the commands of `before`.
 ///
 /// # Errors
 /// When a block or a comment does not end, or a mark is at a place where it marks nothing.
 pub fn blocks(page: &str) -> Result<Vec<Block>> {
     let (mut found, mut mark) = (Vec::new(), None);
-    // The level of the heading, as long as no text follows it; the text of a section begins below its heading.
+    // The level of the heading while no text follows it; the text of a section begins below its heading.
     let (mut heading, mut sections) = (Some(1), Vec::<(usize, Mark)>::new());
     let mut lines = page.lines().zip(1..);
     while let Some((line, at)) = lines.next() {
@@ -121,7 +121,7 @@ pub fn blocks(page: &str) -> Result<Vec<Block>> {
     Ok(found)
 }
 
-/// The lines up to one that ends them.
+/// Returns the lines up to one that ends them.
 fn until<'a>(lines: &mut impl Iterator<Item = (&'a str, usize)>, ends: impl Fn(&str) -> bool) -> Result<Vec<&'a str>> {
     let mut found = Vec::new();
     for (line, _) in lines {
@@ -136,8 +136,8 @@ fn until<'a>(lines: &mut impl Iterator<Item = (&'a str, usize)>, ends: impl Fn(&
 /// Words of a shell after which a command begins.
 const BEFORE_COMMANDS: [&str; 9] = ["if", "then", "else", "while", "do", "exec", "time", "!", "{"];
 
-/// The commands of a shell's text, each as its words: also those in `$(...)`, and without redirections, comments and variables that are set
-/// for one command. Nothing is expanded but `$(...)`, which becomes `1`.
+/// Returns the commands of a shell's text, each as its words. It includes the commands in `$(...)`, and leaves out redirections, comments
+/// and variables that are set for one command. Only `$(...)` is expanded, to `1`.
 #[must_use]
 pub fn commands(text: &str) -> Vec<Vec<String>> {
     let rest = text.chars().peekable();
@@ -151,7 +151,7 @@ struct Shell<'a> {
     found: Vec<Vec<String>>,
     words: Vec<String>,
     word: Option<String>,
-    /// The next word is where output goes to or input comes from.
+    /// The next word is the target of output or the source of input.
     redirected: bool,
 }
 

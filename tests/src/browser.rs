@@ -25,7 +25,7 @@ impl ChromeDriver {
         };
         let (home, port) = (Home::new("chromedriver")?, free_port()?);
         let mut command = Command::new(program);
-        // Where chromium keeps its profile and caches.
+        // chromium keeps its profile and caches there.
         command.arg(format!("--port={port}")).env("HOME", home.path());
         let process = Process::new(&home, "chromedriver", command);
         process.start(|| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())?;

@@ -43,13 +43,13 @@ impl Counted {
         self.port
     }
 
-    /// How many bytes the server has sent.
+    /// Returns how many bytes the server has sent.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed)
     }
 
-    /// How many times the server has answered: what was sent before the next question is one answer.
+    /// Returns how often the server has answered: all data that it sends before the next question are one answer.
     #[must_use]
     pub fn answers(&self) -> u64 {
         self.counts.answers.load(Ordering::Relaxed)

@@ -11,7 +11,7 @@ use kube::{
 };
 use tokio::time::{Instant, sleep};
 
-/// How long the API server may take to serve all of them.
+/// The time that the API server has to serve all of them.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Creates the missing CRDs and waits until each is established and its objects can be listed.
@@ -46,7 +46,7 @@ pub async fn install(client: &Client, crds: &[CustomResourceDefinition]) -> Resu
     Ok(())
 }
 
-/// Whether objects of every served version can be listed.
+/// Returns true if objects of every served version can be listed.
 async fn is_served(client: &Client, crd: &CustomResourceDefinition) -> Result<bool> {
     for version in crd.spec.versions.iter().filter(|version| version.served) {
         let kind = GroupVersionKind::gvk(&crd.spec.group, &version.name, &crd.spec.names.kind);

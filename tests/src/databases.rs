@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-/// Which database a test runs on.
+/// The kind of database that a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// SQLite, in a file.
@@ -192,8 +192,8 @@ pub struct Database {
     _folder: Option<tempfile::TempDir>,
 }
 
-/// The databases that tests run on: a line each, the servers first. Calls `macro! { (arguments) [name Variant]... }`, with a test's name and
-/// the variant of [`On`] of each.
+/// The databases that tests run on: one line each, the servers first. Calls `macro! { (arguments) [name Variant]... }`, with a test's name
+/// and the variant of [`On`] of each.
 #[macro_export]
 macro_rules! of_databases {
     (every server: $callback:path, $arguments:tt) => {
@@ -213,7 +213,7 @@ macro_rules! of_databases {
     };
 }
 
-/// Runs an async function `fn name(database: Database) -> Result<()>` on each database, a test each.
+/// Runs an async function `fn name(database: Database) -> Result<()>` on each database, with one test each.
 #[macro_export]
 macro_rules! on_every_database {
     ($($name:ident)*) => { $( $crate::of_databases! { every database: $crate::on_databases, ($name) } )* };
@@ -225,7 +225,7 @@ macro_rules! on_every_server {
     ($($name:ident)*) => { $( $crate::of_databases! { every server: $crate::on_databases, ($name) } )* };
 }
 
-/// [`on_every_database!`], for some of them. Say why it is not all.
+/// Like [`on_every_database!`], for some of them. Say why it is not all.
 #[macro_export]
 macro_rules! on_databases {
     (($name:ident) $([$test:ident $on:ident])*) => {
@@ -241,7 +241,7 @@ macro_rules! on_databases {
     };
 }
 
-/// Runs an async function `fn name(on: On) -> Result<()>`, which starts its own servers, for each kind of them, a test each.
+/// Runs an async function `fn name(on: On) -> Result<()>`, which starts its own servers, for each kind of them, with one test each.
 #[macro_export]
 macro_rules! with_every_server {
     ($($name:ident)*) => { $( $crate::of_databases! { every server: $crate::with_servers, ($name) } )* };
@@ -262,7 +262,7 @@ macro_rules! with_servers {
     };
 }
 
-/// Runs an async function `fn name(database: Database) -> Result<()>` on a Galera cluster, beside [`on_every_database!`].
+/// Runs an async function `fn name(database: Database) -> Result<()>` on a Galera cluster, in addition to [`on_every_database!`].
 #[macro_export]
 macro_rules! on_galera {
     ($($name:ident)*) => {
@@ -300,7 +300,7 @@ pub fn run_on_galera<F: Future<Output = Result<()>>>(name: &str, test: impl FnOn
     runtime()?.block_on(test(Database::of(cluster, &short(name))?))
 }
 
-/// The cluster that takes MariaDB's place, if `INGESTER_TEST_GALERA` is set.
+/// Returns the cluster that replaces MariaDB, if `INGESTER_TEST_GALERA` is set.
 fn instead_of_mariadb() -> Result<Option<&'static Galera>> {
     match std::env::var_os("INGESTER_TEST_GALERA") {
         Some(value) if !value.is_empty() => shared_galera()?.context("Galera is not installed").map(Some),
@@ -360,8 +360,8 @@ impl Database {
         Ok(Database { on: On::MariaDb, url, other: Some(other), _folder: None })
     }
 
-    /// The URL of the same database for a user whose clock is a hundred days behind, so the node's is ahead by that. An embedded database has
-    /// the node's own clock.
+    /// Returns the URL of the same database for a user whose clock is a hundred days behind, so the node's clock is ahead by that. An
+    /// embedded database has the node's own clock.
     ///
     /// # Errors
     /// The server's.

@@ -1,4 +1,4 @@
-//! A proxy before a server that delays every answer, as from another zone, or from a busy server.
+//! A proxy in front of a server that delays every answer, like a server in another zone, or a busy one.
 
 use anyhow::{Context as _, Result};
 use std::net::Ipv4Addr;

@@ -1,5 +1,5 @@
-//! Metrics in Prometheus' text format, as the table that `docs/metrics.md` shows. Uses nothing but the standard library: the
-//! crates that own the metrics include this file in their unit tests.
+//! Metrics in Prometheus' text format, turned into the table of `docs/metrics.md`. Uses nothing except the standard library: the crates
+//! that own the metrics include this file in their unit tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

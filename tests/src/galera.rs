@@ -1,4 +1,4 @@
-//! A private Galera cluster of three MariaDB servers, where `tests/install.sh` could get Galera's library.
+//! A private Galera cluster of three MariaDB servers, if `tests/install.sh` could get Galera's library.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::{
@@ -20,16 +20,16 @@ use crate::{
     sql_server::{path_option, user_option},
 };
 
-/// How many nodes a cluster has. They are numbered from 0.
+/// The number of nodes in a cluster. They are numbered from 0.
 pub const NODES: usize = 3;
 
-/// How long a node may take to become ready, or a partition to be seen.
+/// The time that a node has to become ready, or the others to notice a partition.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// How often nodes that abort are started again during a wait for them.
+/// The number of times that nodes which abort are started again during a wait for them.
 const ABORTS: usize = 3;
 
-/// How long a node may take to answer.
+/// The time that a node has to answer.
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// The method by which a node copies another one's data: none, because nodes start with the same data and get the rest as single
@@ -62,14 +62,14 @@ case $role in
 esac
 "#;
 
-/// Three nodes on 127.0.0.1, each of which accepts writes. A killed node is noticed by the others after two seconds.
+/// Three nodes on 127.0.0.1 that all accept writes. The others notice a killed node after two seconds.
 #[derive(Debug)]
 pub struct Galera {
     home: Arc<Home>,
     program: PathBuf,
     library: PathBuf,
     nodes: [Node; NODES],
-    /// Whether the others wait a minute for a silent node: then a machine that stalls for seconds does not split the cluster.
+    /// The others wait a minute for a silent node, so that a machine that stalls for seconds does not split the cluster.
     is_patient: bool,
 }
 
@@ -275,7 +275,7 @@ impl Galera {
         self.spawn(node, &[&at, "--wsrep-new-cluster"])
     }
 
-    /// The option that says where a node's data are. After a crash only its tables show that.
+    /// Returns the option that names the position of a node's data. After a crash only its tables show that.
     fn position(&self, node: usize) -> Result<String> {
         ensure!(self.running(node).is_none(), "node {node} runs");
         let log = self.folder(node).join("recover.log");
@@ -288,7 +288,7 @@ impl Galera {
         Ok(format!("--wsrep-start-position={}", position.context("no position")?.trim()))
     }
 
-    /// Waits until all nodes that run are members of one cluster and accept writes.
+    /// Waits until all running nodes are members of one cluster and accept writes.
     ///
     /// # Errors
     /// When that does not happen in time.
@@ -304,7 +304,7 @@ impl Galera {
     pub fn wait_for(&self, nodes: &[usize], size: usize) -> Result<()> {
         let wanted = format!("{size} Primary Synced ON");
         let mut aborts = 0;
-        // All of them each time, because the others wait for a node that has ended.
+        // Check all of them each time, because the others wait for a node that has ended.
         let ready = wait_until(&format!("nodes {nodes:?} to be ready"), DEADLINE, || {
             let mut ready = true;
             for node in nodes {
@@ -378,8 +378,8 @@ impl Galera {
         })
     }
 
-    /// Creates an empty database, after dropping one of that name, and waits until every node that runs has it: one that is behind
-    /// does not find the database, however long a connection to it waits.
+    /// Creates an empty database, after dropping one of that name, and waits until every running node has it: a node that is behind does
+    /// not find the database, however long a connection to it waits.
     ///
     /// # Errors
     /// The server's.
@@ -401,8 +401,8 @@ impl Galera {
     }
 }
 
-/// One cluster for all tests of a test program, started by the first test that asks. Each test creates its own database, and does not stop
-/// nodes. So a silent node is waited for.
+/// Returns one cluster for all tests of a test program, started by the first test that asks. Each test creates its own database, and does
+/// not stop nodes. So the nodes wait for a silent one.
 ///
 /// # Errors
 /// As [`Galera::start`]; every caller gets the same one.

@@ -11,10 +11,10 @@ use crate::{
     sql_server::{Durability, SqlServer},
 };
 
-/// How many members a group has. They are numbered from 0.
+/// The number of members in a group. They are numbered from 0.
 pub const MEMBERS: usize = 3;
 
-/// How long a change of the group may take: a killed member is suspected for five seconds, and expelled after five more.
+/// The time limit for a change of the group: a killed member is suspected for five seconds, and expelled after five more.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// The members that accept writes.
@@ -114,7 +114,7 @@ impl Group {
         self.wait_for(other, running.len() + 1).await
     }
 
-    /// Waits until a member sees a group of this many members, which all have what the others had when they joined.
+    /// Waits until a member sees a group of this many members, which all have the data that the others had when they joined.
     ///
     /// # Errors
     /// When that does not happen in time.

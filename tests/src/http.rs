@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 
-/// How long the other side may be silent.
+/// The time for which the other side may be silent.
 const TIMEOUT: Option<Duration> = Some(Duration::from_secs(10));
 
 /// Returns the status and the body of the answer.

@@ -28,7 +28,7 @@ const REMOVED: [&str; 8] = [
     "KUBERNETES_SERVICE_HOST",
 ];
 
-/// How long another command of the program may take.
+/// The time limit for another command of the program.
 const COMMAND_DEADLINE: Duration = Duration::from_secs(120);
 
 /// `ingester run`, as its own process. Dropping it ends it.
@@ -49,16 +49,16 @@ struct Program {
     environment: Vec<(String, String)>,
 }
 
-/// How [`Ingester::stop`] went.
+/// The result of [`Ingester::stop`].
 #[derive(Clone, Copy, Debug)]
 pub struct Stopped {
     /// The exit status; a signal if it had to be killed.
     pub status: ExitStatus,
-    /// From the signal to the end.
+    /// The time from the signal to the end.
     pub took: Duration,
 }
 
-/// How another command of the program ended.
+/// The result of another command of the program.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// The exit code; `None` if a signal ended it.
@@ -72,11 +72,11 @@ pub struct Ran {
 impl Ingester {
     /// Starts `<binary> run --config <file>` and returns at once; see [`wait_ready`](Self::wait_ready).
     ///
-    /// `config` is the YAML of the file; the section `server`, with the address of a free port, is added to it. `kubeconfig`
-    /// goes into `KUBECONFIG`. Of the variables that the program reads, only those of `environment` are set.
+    /// `config` is the YAML of the file; the section `server`, with the address of a free port, is added to it. `kubeconfig` goes into
+    /// `KUBECONFIG`. All variables that the program reads are unset, except the ones in `environment`.
     ///
     /// # Errors
-    /// When the file cannot be written or the program not be started.
+    /// When the file cannot be written or the program cannot be started.
     pub fn start(binary: &Path, config: &str, kubeconfig: &Path, environment: &[(&str, &str)]) -> Result<Self> {
         let home = Home::new("ingester")?;
         let port = free_port()?;
@@ -96,8 +96,8 @@ impl Ingester {
         Ok(Self { process, home, program, port })
     }
 
-    /// Changes the configuration file as kubelet does when a ConfigMap has changed: the file is a link into a folder, which
-    /// another one replaces.
+    /// Changes the configuration file like kubelet after a change of a ConfigMap: the file is a link into a folder that is replaced by
+    /// another one.
     ///
     /// # Errors
     /// When files cannot be written.
@@ -114,7 +114,7 @@ impl Ingester {
         &self.process
     }
 
-    /// Everything that it wrote since its first start, across restarts.
+    /// Returns everything that it wrote since its first start, across restarts.
     ///
     /// # Errors
     /// When the log cannot be read.

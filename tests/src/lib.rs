@@ -1,27 +1,26 @@
 //! The testbed: real servers for tests, each private to the test that starts it.
 //!
 //! - [`databases`]: an empty database of each kind for a test.
-//! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is their common part. [`Galera`]: three MariaDB servers as
-//!   a cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: a pooler between a client and PostgreSQL.
-//!   [`Replication`]: two servers, one of which replicates the other.
-//! - [`password`]: a user of one of them whose password changes.
+//! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is their common part. [`Galera`]: three MariaDB servers as a
+//!   cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: a pooler between a client and PostgreSQL. [`Replication`]: two
+//!   servers, a primary and its replica.
+//! - [`password`]: a database user whose password changes.
 //! - [`delayed`]: a proxy that delays every answer. [`Way`]: a proxy on which connections end at a commit.
 //!   [`Counted`](count::Counted): a proxy that counts answers and bytes.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in its own process.
 //! - [`ChromeDriver`]: a browser.
-//! - [`exposition`]: metrics, as the table of the documentation.
+//! - [`exposition`]: metrics, as in the table of the documentation.
 //! - [`book`]: the pages of the documentation and their blocks. [`Page`]: the commands of a page, run in its order.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
 //! removed when the value is dropped, when the test panics, and when the test process is killed. A server can be
 //! stopped, killed and restarted on the same port with the same data.
 //!
-//! `tests/install.sh` installs the programs; nothing here downloads anything. The functions that start servers block for
-//! seconds, even in asynchronous tests, where nothing else runs meanwhile.
+//! `tests/install.sh` installs the programs; nothing here downloads anything. The functions that start servers block for seconds, even in
+//! asynchronous tests, where all other work waits.
 //!
-//! The ingester's own code does not belong here: [`Ingester`] gets the path of the program. So this crate can test any
-//! part of it.
+//! The ingester's own code does not belong here: [`Ingester`] gets the path of the program. So this crate can test any part of it.
 
 pub mod apiserver;
 pub mod book;
@@ -136,7 +135,7 @@ fn program(path: &str) -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-/// Reports that a test was skipped, and why, as [`skipped_without_mysql`] does.
+/// Reports that a test was skipped, with the reason, as [`skipped_without_mysql`] does.
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     // The harness names a test's thread after the test. If standard error is closed, the message is lost.

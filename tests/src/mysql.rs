@@ -1,4 +1,4 @@
-//! A private MySQL server, where `tests/install.sh` could get one.
+//! A private MySQL server, if `tests/install.sh` could get one.
 
 use std::{fs, ops::Deref, process::Command, sync::OnceLock};
 

@@ -1,6 +1,6 @@
 //! Runs the commands of a page as a reader does: block by block, in the page's order, in one folder.
 //!
-//! | block | what happens with it |
+//! | block | treatment |
 //! |---|---|
 //! | `sh` | bash runs it, and it must succeed; `ingester run` continues until the page ends |
 //! | `sql` | runs on `ingester.db`, the default database; its rows are printed as `sqlite3` prints them |
@@ -23,7 +23,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a mirror may take until its rows are what the page shows.
+/// The time that a mirror has until its rows are as on the page.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Variables that would name another database or cluster than the page does.
@@ -50,7 +50,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty folder. Beside the system's programs, commands find `ingester`, which is `program`.
+    /// Creates an empty folder. In addition to the system's programs, commands find `ingester`, which is `program`.
     ///
     /// # Errors
     /// When folders and links cannot be made.
@@ -69,7 +69,7 @@ impl Page {
         self.home.path().join("folder")
     }
 
-    /// Commands find this program under this name.
+    /// Lets commands find this program under this name.
     ///
     /// # Errors
     /// When the link cannot be made.
@@ -77,8 +77,8 @@ impl Page {
         symlink(program, self.home.path().join("bin").join(name)).with_context(|| format!("linking {name}"))
     }
 
-    /// `cargo run -- ARGUMENTS` runs this program, which cargo has built from the crate that the page is about. Other
-    /// commands of cargo fail.
+    /// Makes `cargo run -- ARGUMENTS` run this program, which cargo has built from the crate that the page is about. Other commands of
+    /// cargo fail.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -98,7 +98,7 @@ impl Page {
         self.environment.push((name.to_owned(), value.into()));
     }
 
-    /// Copies the files of a folder, but for what building leaves there.
+    /// Copies the files of a folder, except build output.
     ///
     /// # Errors
     /// When files cannot be read or written.
@@ -106,10 +106,10 @@ impl Page {
         self.copy_as(from, "")
     }
 
-    /// [`Page::copy`] into a folder of this name.
+    /// Does the same as [`Page::copy`], into a folder with this name.
     ///
     /// # Errors
-    /// Those of [`Page::copy`].
+    /// As [`Page::copy`].
     pub fn copy_as(&self, from: &Path, name: &str) -> Result<()> {
         copy(from, &self.folder().join(name))
     }
@@ -122,10 +122,10 @@ impl Page {
         self.run_all(&blocks(text)?)
     }
 
-    /// [`Page::walk`] for some of the blocks of a page.
+    /// Does the same as [`Page::walk`], for some of the blocks of a page.
     ///
     /// # Errors
-    /// Those of [`Page::walk`].
+    /// As [`Page::walk`].
     pub fn run_all(&mut self, blocks: &[Block]) -> Result<usize> {
         let (mut last, mut compared) = (None, 0);
         for (place, block) in blocks.iter().enumerate() {
@@ -133,7 +133,7 @@ impl Page {
             match block.language.as_str() {
                 "sh" if block.text.starts_with("ingester run ") => self.start(&block.text).with_context(at)?,
                 "sh" | "sql" => {
-                    // What a mirror has not done yet is asked for until it has.
+                    // A mirror may need time, so its output is requested again until it is as expected.
                     let waits =
                         self.running.is_some() && blocks.get(place + 1).is_some_and(|next| next.language == "text");
                     let out = if waits { String::new() } else { self.run(block).with_context(at)? };
@@ -151,7 +151,7 @@ impl Page {
         Ok(compared)
     }
 
-    /// What a block prints.
+    /// Returns the output of a block.
     fn run(&self, block: &Block) -> Result<String> {
         if block.language == "sql" {
             return query(&self.folder().join("ingester.db"), &block.text);
@@ -162,7 +162,7 @@ impl Page {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Starts what does not end by itself.
+    /// Starts a command that does not end by itself.
     fn start(&mut self, line: &str) -> Result<()> {
         let line = format!("cd folder && exec {line}");
         let process = Process::new(&self.home, "run", self.bash(&line)?);

@@ -48,7 +48,7 @@ impl<'a> Rotated<'a> {
         }
     }
 
-    /// Makes the server ask the user for the password: PostgreSQL's server of a test trusts every user until then.
+    /// Makes the server ask the user for the password: until then, a test's PostgreSQL server trusts every user.
     ///
     /// # Errors
     /// The server's.
@@ -62,7 +62,7 @@ impl<'a> Rotated<'a> {
             let file = file.into_iter().flatten().flatten().next().context("pg_hba.conf")?;
             std::fs::write(&file, rules).context(file)?;
             self.server.sql(self.database, "SELECT pg_reload_conf()").await?;
-            // It reads them some time later.
+            // The server reads its rules some time later.
             self.refuses("wrong").await?;
         }
         Ok(())
@@ -112,7 +112,7 @@ impl<'a> Rotated<'a> {
     /// The server's.
     pub async fn end_connections(&self) -> Result<()> {
         let sql = match self.on {
-            // A backend notices later that it is to end.
+            // A backend notices later that it must end.
             On::Postgres => {
                 format!("SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE usename = '{USER}'")
             }
@@ -124,7 +124,7 @@ impl<'a> Rotated<'a> {
         };
         for kill in self.server.sql(self.database, &sql).await?.into_iter().flatten().flatten() {
             if let On::MariaDb | On::MySql = self.on {
-                // It may have ended by itself.
+                // The connection may have ended by itself.
                 let _ = self.server.run(&[&kill]).await;
             }
         }

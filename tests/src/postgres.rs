@@ -1,4 +1,4 @@
-//! A private PostgreSQL server, where `tests/install.sh` could get one, and PgBouncer in front of it.
+//! A private PostgreSQL server, if `tests/install.sh` could get one, and PgBouncer in front of it.
 
 use std::{
     fs,
@@ -51,7 +51,7 @@ impl Postgres {
         Self::start_on(start, durability, options)
     }
 
-    /// Starts a hot standby of a server that was started here, with its present data, and with everything that it writes from now on.
+    /// Starts a hot standby of a server that was started here. It has the server's present data, and follows all later writes.
     ///
     /// # Errors
     /// When it does not start.
@@ -60,10 +60,11 @@ impl Postgres {
         Self::start_on(copy, Durability::Fast, options)
     }
 
-    /// Starts a server that has ended as a hot standby of another one, with that one's data instead of its own: its last writes
-    /// may not be on any other server.
+    /// Starts a server that has ended as a hot standby of another one, with the other one's data instead of its own: its last writes may
+    /// not be on any other server.
     ///
     /// # Errors
+    /// When it does not start.
     /// When it does not start.
     pub(crate) fn restart_as_standby(&self, primary: &Self) -> Result<()> {
         let home = self.home().context("a server that was started here")?;

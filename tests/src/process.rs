@@ -24,11 +24,11 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
-/// How long a server may take to become ready. It is generous because the machine may be busy compiling.
+/// The time that a server has to become ready. It is generous because the machine may be busy compiling.
 pub(crate) const START_DEADLINE: Duration = Duration::from_secs(120);
-/// How long a server may take to end by itself before it is killed.
+/// The time that a server has to end by itself before it is killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
-/// The same, when its data is about to be deleted.
+/// The time that a server has to end when its data will be deleted.
 const DROP_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Tries a condition, at first every few milliseconds, until it holds.
@@ -72,7 +72,7 @@ pub fn free_port() -> Result<u16> {
     bail!("no free port between 20000 and 32000 on 127.0.0.1")
 }
 
-/// Whether this process runs as root. Database servers refuse to, unless told otherwise.
+/// Returns true if this process runs as root. Database servers refuse to, unless an option allows it.
 pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
@@ -223,9 +223,8 @@ struct State {
 }
 
 impl Process {
-    /// Describes a program; nothing runs yet. Its output goes to `<name>.log` in the folder of `home`, and its
-    /// temporary files to `tmp` there: MariaDB deletes all temporary tables that it finds at its start, even those of
-    /// other servers.
+    /// Describes a program; it does not run yet. Its output goes to `<name>.log` in the folder of `home`, and its temporary files to `tmp`
+    /// there: MariaDB deletes all temporary tables that it finds at its start, even other servers'.
     pub(crate) fn new(home: &Arc<Home>, name: &str, mut command: Command) -> Self {
         command.current_dir(home.path()).env("TMPDIR", home.path().join("tmp")).stdin(Stdio::null()).process_group(0);
         Self {
@@ -237,7 +236,7 @@ impl Process {
         }
     }
 
-    /// The same program, which this signal ends instead of SIGTERM.
+    /// Returns the same program, which this signal ends instead of SIGTERM.
     pub(crate) fn ended_by(mut self, signal: &'static str) -> Self {
         self.end = signal;
         self
@@ -295,8 +294,8 @@ impl Process {
         self.end(STOP_DEADLINE).map(drop)
     }
 
-    /// Sends SIGTERM, waits at most `grace`, then kills the program if it still runs. Returns how it ended: by a signal
-    /// if it had to be killed. `None` if it does not run.
+    /// Sends SIGTERM, waits at most `grace`, then kills the program if it still runs. Returns its exit status: a signal if it had to be
+    /// killed. `None` if it does not run.
     ///
     /// # Errors
     /// When signals cannot be sent.

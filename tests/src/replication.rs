@@ -1,4 +1,4 @@
-//! Two servers, one of which replicates the other, for tests of a switch-over and of a fail-over.
+//! Two servers, a primary and its replica, for tests of a switch-over and of a fail-over.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use std::{fs, time::Duration};
@@ -11,12 +11,12 @@ use crate::{
     sql_server::{Durability, SqlServer},
 };
 
-/// How servers of MySQL's protocol replicate, in the SQL of each kind. Commits wait for the replica (semi-synchronous replication): every
-/// acknowledged commit is on both.
+/// The SQL with which each kind of server with MySQL's protocol replicates. Commits wait for the replica (semi-synchronous replication):
+/// every acknowledged commit is on both servers.
 #[derive(Debug)]
 struct Words {
     options: &'static [&'static str],
-    /// Forgets what was replicated before.
+    /// Forgets earlier replication.
     forget: &'static str,
     /// Names the primary, up to its port.
     follow: &'static str,
@@ -133,7 +133,7 @@ impl Replication {
         Ok(Some(pair))
     }
 
-    /// One of the two.
+    /// Returns one of the two servers.
     pub fn server(&self, place: usize) -> &SqlServer {
         match &self.servers {
             Servers::MariaDb(servers) => &servers[place],
@@ -165,13 +165,13 @@ impl Replication {
         self.server(place).port().context("a server that was started here")
     }
 
-    /// Lets one begin to replicate the other.
+    /// Lets one server begin to replicate the other.
     async fn follow(&self, place: usize, words: &Words) -> Result<()> {
         let follow = format!("{} {}", words.follow, self.port(1 - place)?);
         self.server(place).run(&[&follow, words.start]).await
     }
 
-    /// Lets a PostgreSQL server wait at each commit for its standby, or no longer.
+    /// Lets a PostgreSQL server wait at each commit for its standby, or stop waiting.
     async fn wait_for_standby(&self, place: usize, waits: bool) -> Result<()> {
         let names = format!("ALTER SYSTEM SET synchronous_standby_names = '{}'", if waits { "*" } else { "" });
         self.server(place).run(&[&names, "SELECT pg_reload_conf()"]).await
@@ -222,8 +222,8 @@ impl Replication {
         self.wait_for_standby(place, true).await
     }
 
-    /// Lets the crashed former primary with this index become the standby of its successor, with a copy of that one's data. Afterwards every
-    /// acknowledged commit is on both again. Only for PostgreSQL: the others cannot copy a running server.
+    /// Lets the crashed former primary with this index become the standby of its successor, with a copy of the successor's data. Afterwards
+    /// every acknowledged commit is on both again. Only for PostgreSQL: the others cannot copy a running server.
     ///
     /// # Errors
     /// When a server does not start, or the standby does not follow.

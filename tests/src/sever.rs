@@ -1,4 +1,4 @@
-//! A proxy before a database that ends connections at a commit, as when a writer is killed there.
+//! A proxy in front of a database that ends connections at a commit, as if a writer were killed there.
 
 use anyhow::{Context as _, Result};
 use std::net::Ipv4Addr;
@@ -18,7 +18,7 @@ pub enum Severed {
     After,
 }
 
-/// A proxy before a server, which ends connections once it is [armed](Self::arm).
+/// A proxy in front of a server, which ends connections once it is [armed](Self::arm).
 #[derive(Debug)]
 pub struct Way {
     port: u16,
@@ -26,8 +26,8 @@ pub struct Way {
 }
 
 impl Way {
-    /// A proxy before the server at this address (`127.0.0.1:3306`). `commits` is a part of each text that commits. Connections must not be
-    /// encrypted.
+    /// Starts a proxy in front of the server at this address (`127.0.0.1:3306`). `commits` is a part of each text that commits. Connections
+    /// must not be encrypted.
     ///
     /// # Errors
     /// When it cannot listen.
@@ -63,7 +63,7 @@ async fn pass(
 ) -> Result<()> {
     let mut server = TcpStream::connect(server).await?;
     let (mut asked, mut answered) = (vec![0; 64 << 10], vec![0; 64 << 10]);
-    // The end of the bytes so far, because a text may come in two parts.
+    // Keep the end of the bytes so far, because a text may come in two parts.
     let mut before = Vec::new();
     loop {
         tokio::select! {

@@ -1,4 +1,4 @@
-//! SQL of a test's own, on any database.
+//! A test's own SQL, on any database.
 
 use anyhow::{Context as _, Result};
 use sqlx::{
@@ -11,9 +11,9 @@ use crate::sql_server::Protocol;
 /// Rows of cells as text.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// Runs statements on a new connection to the database of a URL, each by itself, and then SQL, whose names are quoted as `` `name` `` on every
-/// database. Returns every cell of its answer as text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as hexadecimal
-/// digits if they are not text.
+/// Runs statements on a new connection to the database of a URL, one by one, and then SQL, whose names are quoted as `` `name` `` on every
+/// database. Returns every cell of its answer as text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as
+/// hexadecimal digits if they are not text.
 ///
 /// # Errors
 /// The database's.
@@ -26,7 +26,7 @@ pub async fn on(url: &str, before: &[&str], sql: &str) -> Result<Rows> {
             Ok(rows)
         }
         Some(Protocol::Postgres) => {
-            // Without a name, it is the administrators' database, and not the user's.
+            // Without a name, use the administrators' database, not the user's.
             let url = if url.ends_with('/') { format!("{url}postgres") } else { url.to_owned() };
             let mut connection = PgConnection::connect(&url).await.with_context(|| format!("connecting to {url}"))?;
             connection.execute("SET TIME ZONE 'UTC'").await?;

@@ -14,7 +14,7 @@ use crate::{
     sql::{self, Rows},
 };
 
-/// How safe a private server keeps committed data.
+/// The safety of committed data on a private server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Commits survive a crash of the server process, but not of the machine: each commit writes the log to the
@@ -75,12 +75,12 @@ impl Protocol {
         }
     }
 
-    /// Whether a server accepts connections on this port.
+    /// Returns true if a server accepts connections on this port.
     pub(crate) fn answers(self, port: u16) -> bool {
         match self {
             // The fifth byte that it sends is the protocol's version, 10; an error has 255 there ("Protocol::HandshakeV10").
             Protocol::MySql => ask_port(port, b"").is_some_and(|greeting| greeting.get(4) == Some(&10)),
-            // A start of a session is answered by a request for authentication, or by an error, such as that the server is starting
+            // The answer to the start of a session is a request for authentication, or an error, for example that the server is starting
             // ("Frontend/Backend Protocol").
             Protocol::Postgres => {
                 let start = b"\0\0\0\x29\0\x03\0\0user\0postgres\0database\0postgres\0\0";

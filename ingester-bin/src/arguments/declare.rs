@@ -96,7 +96,7 @@ impl AdmissionVersion {
     }
 }
 
-/// The reference of an image: none of its characters has a meaning in YAML where it is written.
+/// Checks the reference of an image: none of its characters has a meaning in YAML where it is written.
 fn image(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':' | '@' | '+');
     let ends = |c: char| c.is_ascii_alphanumeric();
@@ -115,7 +115,7 @@ fn role_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// A name that all these objects may have, with `-schema` and the like behind it.
+/// Checks a name that all these objects may have, with `-schema` and the like behind it.
 fn name(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let ends = text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.ends_with('-');
@@ -128,7 +128,7 @@ fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Whether Kubernetes' YAML reads this word as something else than a text.
+/// Returns true if Kubernetes' YAML reads this word as something else than a text.
 pub(crate) fn is_word(text: &str) -> bool {
     let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     words.iter().any(|word| word.eq_ignore_ascii_case(text))

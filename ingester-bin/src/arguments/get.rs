@@ -154,7 +154,7 @@ pub(crate) enum QueriesFormat {
     Name,
 }
 
-/// How `ingester get` prints.
+/// The output format of `ingester get`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GetFormat {
     Wide,
@@ -167,7 +167,7 @@ pub(crate) enum GetFormat {
     CustomColumns(String),
 }
 
-/// Reads the name of a format, with what it takes.
+/// Reads the name of a format, with its argument.
 fn get_format(text: &str) -> Result<GetFormat, String> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),

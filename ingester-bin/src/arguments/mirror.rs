@@ -184,7 +184,7 @@ pub(crate) struct Restore {
 }
 
 impl Restore {
-    /// Whether objects are selected, and not one is named.
+    /// Returns true if objects are selected instead of one being named.
     pub(crate) fn selects(&self) -> bool {
         self.all || self.selector.is_some() || self.field_selector.is_some()
     }

@@ -1,9 +1,9 @@
-//! The grammar of the command line. Each command resolves what its arguments mean (its database, its kinds, contradictions) before it starts
-//! work, see `commands`.
+//! The grammar of the command line. Each command resolves its arguments (its database, its kinds, contradictions) before it starts work,
+//! see `commands`.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
 //! | `shared.rs` | arguments that several commands share: database, configuration, cluster, output |
 //! | `import.rs`, `get.rs`, `rejects.rs` | objects from files into SQL, objects from SQL, objects that could not be stored |
@@ -14,7 +14,7 @@
 //! | `doctor.rs`, `validate.rs` | checks of an installation; test objects in a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |
 //!
-//! Every command has an example in its help, which the tests parse.
+//! Every command has an example in its help, and the tests parse the examples.
 
 mod changes;
 mod declare;
@@ -83,10 +83,10 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Those of this process, whose program may have more to say with its version.
+    /// Parses the arguments of this process. Its program may add to its version.
     pub(crate) fn of_process(version: Option<&'static str>) -> Self {
         let mut command = Arguments::command();
-        // A variable of the environment may be there and empty.
+        // A variable of the environment may exist and be empty.
         if std::env::var_os(KINDS).is_some_and(|file| file.is_empty()) {
             command = command.mut_arg("kinds-file", |kinds| kinds.env(Resettable::Reset));
         }
@@ -98,7 +98,7 @@ impl Arguments {
 }
 
 impl Command {
-    /// The configuration that is named, if any.
+    /// Returns the named configuration, if any.
     pub(crate) fn config(&self) -> Option<&Path> {
         let target = match self {
             Command::Run(its) => return its.config.as_deref(),

@@ -10,7 +10,7 @@ pub(crate) struct Target {
     /// --config, DATABASE_URL of the environment; without that, MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD or
     /// MYSQL_PASSWORD_FILE, and MYSQL_DB_NAME; without these, PGHOST, PGDATABASE and the other variables of libpq; without these,
     /// sqlite://ingester.db.
-    // Not read from the environment by clap, which would take an empty variable for a URL.
+    // Do not let clap read the environment: it would take an empty variable for a URL.
     #[arg(long, value_name = "URL", help_heading = "Database")]
     pub(crate) database_url: Option<String>,
     /// A file with the password that the URL, the configuration or the environment leaves out; a newline at its end is cut off.

@@ -8,7 +8,7 @@ use clap::error::ErrorKind::{
 use clap::{Command, CommandFactory as _, Parser as _};
 use ingester_tests::book::{blocks, commands as commands_of, pages};
 
-/// Every command with its path, the outermost first.
+/// Returns every command with its path, the outermost first.
 fn commands() -> Vec<(String, Command)> {
     fn below(path: &str, command: &Command, all: &mut Vec<(String, Command)>) {
         all.push((path.to_owned(), command.clone()));
@@ -23,13 +23,13 @@ fn commands() -> Vec<(String, Command)> {
     all
 }
 
-/// The lines of a command's help that are examples.
+/// Returns the lines of a command's help that are examples.
 fn examples(command: &Command) -> Vec<String> {
     let help = command.clone().render_long_help().to_string();
     let mut lines = help.lines().skip_while(|line| !line.starts_with("Example"));
     lines.next();
     let examples = lines.take_while(|line| line.starts_with("  "));
-    // A line may go on in the next one.
+    // A line may continue in the next one.
     examples
         .map(str::trim_start)
         .collect::<Vec<_>>()
@@ -40,7 +40,7 @@ fn examples(command: &Command) -> Vec<String> {
         .collect()
 }
 
-/// The commands of this program in a shell's text, also those of `cargo run --`, each with its first word.
+/// Returns the commands of this program in a shell's text, including the commands of `cargo run --`. The first word of each is kept.
 fn ours(text: &str) -> Vec<Vec<String>> {
     let ours = |words: Vec<String>| match &words[..] {
         [program, ..] if program == "ingester" => Some(words),
@@ -59,7 +59,7 @@ fn every_command_has_examples_that_are_well_formed() {
         let examples = examples(&command);
         assert!(!examples.is_empty(), "the help of `{path}` has no example");
         for example in examples {
-            // Three blanks, and what it is for; if the line is long, that stands in the next one.
+            // After three blanks, or in the next line if this one is long, the example has its purpose.
             for words in ours(example.split("   ").next().unwrap_or_default()) {
                 tried += 1;
                 if let Err(error) = Arguments::try_parse_from(&words) {
@@ -88,7 +88,7 @@ fn every_command_on_the_pages_is_one_of_this_program() {
     assert!(tried > 90, "{tried} commands");
 }
 
-/// A command in a sentence may lack what it needs; one with alternatives, or parts that may be left out, is a description.
+/// A command in a sentence may lack required arguments. One with alternatives, or with optional parts, is a description.
 #[test]
 fn every_command_in_a_sentence_is_one_of_this_program() {
     let (mut wrong, mut tried) = (Vec::new(), 0);
@@ -97,7 +97,7 @@ fn every_command_in_a_sentence_is_one_of_this_program() {
         for span in spans.filter(|span| !span.contains(['[', '|', '\n']) && !span.contains("...")) {
             for words in ours(span) {
                 tried += 1;
-                // `COMMAND`, `KIND` and `TIME` stand for others.
+                // `COMMAND`, `KIND` and `TIME` are placeholders.
                 let stands = |word: &String| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase());
                 let Err(error) = Arguments::try_parse_from(&words) else { continue };
                 let is_right = match error.kind() {
@@ -148,7 +148,7 @@ fn help_says_more_than_the_list_of_commands() {
     }
 }
 
-/// What an option is, apart from its help.
+/// Returns the properties of an option, apart from its help.
 fn shape(argument: &clap::Arg) -> (Option<char>, bool) {
     (argument.get_short(), argument.get_action().takes_values())
 }
@@ -179,7 +179,7 @@ fn an_option_is_called_the_same_and_takes_the_same_everywhere() {
             }
         }
         let has = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
-        // A database is named in each of these ways, or by the configuration alone.
+        // All these ways of naming a database exist, or only the configuration names it.
         assert_eq!(has("database-url"), has("password-file"), "{path}");
         assert!(!has("database-url") || has("config"), "{path}");
         assert_eq!(has("kubeconfig"), has("context") && !path.ends_with("kubeconfig"), "{path}");

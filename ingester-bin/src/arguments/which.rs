@@ -4,15 +4,15 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use ingester_sql::query::{Ask, AskKey, KeyError, Meaning, Spelling, StateName};
 
-/// What was said by these options.
+/// The values of these options.
 #[derive(Debug, Default)]
 pub(crate) struct Which(Vec<(&'static AskKey, Vec<String>)>);
 
 impl Which {
-    /// The question.
+    /// Returns the question.
     ///
     /// # Errors
-    /// If a value is not what its key asks for.
+    /// If a value does not fit its key.
     pub(crate) fn ask(&self) -> Result<Ask, KeyError> {
         let mut ask = Ask::new(Spelling::Command);
         for (key, values) in &self.0 {
@@ -21,13 +21,13 @@ impl Which {
         Ok(ask)
     }
 
-    /// Whether anything was said of this.
+    /// Returns true if an option with this meaning was given.
     pub(crate) fn says(&self, meaning: Meaning) -> bool {
         self.0.iter().any(|(key, _)| key.meaning() == meaning)
     }
 }
 
-/// The option of a key; `None` if it has none.
+/// Returns the option of a key; `None` if it has none.
 fn option(key: &'static AskKey) -> Option<Arg> {
     let name = key.name(Spelling::Command)?;
     let option = Arg::new(name).long(name).help(key.about(Spelling::Command)).help_heading("Which");

@@ -8,12 +8,13 @@ use ingester_core::marks::Mark;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The kinds whose objects get our finalizer while they live. For a kind with a filter, only the ingester knows which objects get it.
+/// Returns the kinds whose objects get our finalizer while they live. For a kind with a filter, only the ingester knows which objects get
+/// it.
 pub(super) fn ensured<'k>(kinds: &'k [Kind], config: &Ingester) -> Vec<&'k Kind> {
     kinds.iter().filter(|kind| config.finalizer_of(kind) == Finalizer::Ensure && !kind.filtered()).collect()
 }
 
-/// The policy and its binding, for these kinds of one program.
+/// Returns the policy and its binding, for these kinds of one program.
 ///
 /// # Errors
 /// If they cannot be written as YAML.
@@ -43,7 +44,7 @@ fn objects(name: &str, kinds: &[&Kind], config: &Ingester, version: AdmissionVer
     for kind in kinds {
         resources.entry(kind.group()).or_default().insert(kind.plural().into_owned());
     }
-    // In whichever version an object is created.
+    // The rule matches an object in every version in which it is created.
     let rule = |(group, resources): (&str, BTreeSet<String>)| json!({"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE"], "resources": resources});
     let rules: Vec<Value> = resources.into_iter().map(rule).collect();
     let mut constraints = json!({"resourceRules": rules});

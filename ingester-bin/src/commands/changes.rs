@@ -28,10 +28,10 @@ use std::time::Duration;
 /// The pause before the log is read again, once all of it is printed.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How many entries, and so objects, are read at once.
+/// The number of entries, and so of objects, that are read at once.
 const AT_ONCE: usize = 500;
 
-/// One kind, and how far it was read.
+/// One kind, with the position up to which it was read.
 struct Followed {
     kind: Kind,
     /// Its name as in kubectl.
@@ -103,7 +103,7 @@ fn is_enabled(arguments: &Changes, kinds: &[Kind]) -> Result<bool, Failure> {
     Ok(configuration(&ConfigFile { config: config.clone() }, kinds)?.changes.enabled)
 }
 
-/// The selected objects; the uids are still missing.
+/// Returns the selection of objects; the uids are still missing.
 fn selection(arguments: &Changes) -> Result<Query, Failure> {
     let mut ask = Ask::new(Spelling::Command);
     if let Some(selector) = &arguments.selector
@@ -115,7 +115,7 @@ fn selection(arguments: &Changes) -> Result<Query, Failure> {
     Ok(Query { states: States::ALL, ..query })
 }
 
-/// Where to begin.
+/// The place to begin.
 enum Since {
     /// The beginning of the log.
     Begin,
@@ -144,10 +144,10 @@ impl Since {
     }
 }
 
-/// A kind from where it is to begin.
+/// Starts to follow a kind at the requested place.
 async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String, String>) -> Result<Followed, Failure> {
     let (table, resource) = (kind.table(), resource(&kind));
-    // The log has entries from here on.
+    // The log has entries after this line.
     store.number_changes(table).await?;
     let from = match (kept.get(&resource), since) {
         (Some(position), _) => {
@@ -182,10 +182,10 @@ fn gone(resource: &str, at: Position) -> Failure {
     ))
 }
 
-/// The positions in a file; empty if the file is missing or empty.
+/// Reads the positions in a file; empty if the file is missing or empty.
 fn kept(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let wrong = |error| Failure::Usage(anyhow!("--since-file {}: {error}", file.display()));
-    // It is replaced later.
+    // The file is replaced later.
     files::target(file).map_err(wrong)?;
     match files::read_text(file) {
         Ok(text) if text.trim().is_empty() => Ok(BTreeMap::new()),
@@ -197,7 +197,7 @@ fn kept(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
     }
 }
 
-/// The output, and how far it has come.
+/// The output, and the positions that it has reached.
 struct Feed<'f> {
     store: &'f Store,
     arguments: &'f Changes,
@@ -209,7 +209,7 @@ struct Feed<'f> {
 
 impl Feed<'_> {
     async fn print(&mut self) -> Result<Ending, Failure> {
-        // Without --follow, the end of what is committed by now.
+        // Without --follow, stop at the end of the entries that are committed by now.
         let mut ends = Vec::with_capacity(self.followed.len());
         for followed in &self.followed {
             ends.push(self.store.number_changes(followed.kind.table()).await?);
@@ -231,7 +231,7 @@ impl Feed<'_> {
         }
     }
 
-    /// Prints a portion of a kind's entries. Returns whether there were any; `None` if standard output is closed.
+    /// Prints a portion of a kind's entries. Returns true if there were any; `None` if standard output is closed.
     async fn portion(&mut self, place: usize) -> Result<Option<bool>, Failure> {
         let Followed { kind, ref resource, at } = self.followed[place];
         let table = kind.table();
@@ -260,7 +260,7 @@ impl Feed<'_> {
         Ok(Some(true))
     }
 
-    /// The present rows of these objects, by uid.
+    /// Returns the present rows of these objects, by uid.
     async fn rows(&self, kind: &Kind, uids: impl Iterator<Item = &str>) -> Result<HashMap<String, FoundRow>, Failure> {
         let uids: HashSet<&str> = uids.filter(|uid| !uid.is_empty()).collect();
         let mut rows = HashMap::with_capacity(uids.len());
@@ -284,7 +284,7 @@ impl Feed<'_> {
         }
     }
 
-    /// The line of a change; `None` if the object is printed at a later change, or is not selected.
+    /// Returns the line of a change; `None` if the object is printed at a later change, or is not selected.
     fn line(&self, kind: &Kind, change: &Change, row: Option<&FoundRow>) -> Option<String> {
         let is_selected = match (change.what, row) {
             _ if self.arguments.metadata => true,
@@ -344,7 +344,7 @@ fn is_in_namespace(arguments: &Changes, change: &Change) -> bool {
     change.what == What::Reset || namespaces.is_empty() || namespaces.iter().any(|name| **name == *change.namespace)
 }
 
-/// Whether a row is as the change left it. If not, a later change is in the log.
+/// Returns true if a row is in the state that the change left. If not, a later change is in the log.
 fn is_of(change: &Change, row: &FoundRow) -> bool {
     let is_deleted = row.time(base::DELETE_TIME).is_some();
     row.get(base::RES_VERSION) == Some(&Value::UInt(change.res_version))

@@ -39,7 +39,7 @@ fn script(shell: impl Generator, command: &mut Command) -> anyhow::Result<String
     Ok(String::from_utf8(bytes)?)
 }
 
-/// Whether a positional argument is a kind.
+/// Returns true if a positional argument is a kind.
 fn is_kind(argument: &Arg) -> bool {
     let named = argument.get_value_names().unwrap_or_default();
     argument.is_positional() && named.iter().any(|name| name == KIND)

@@ -1,4 +1,4 @@
-//! The database into which an import writes, or with which its dry run compares.
+//! Opens the database that an import writes into, or that its dry run compares with.
 
 use super::Prepared;
 use crate::database::Database;
@@ -31,7 +31,7 @@ pub(super) async fn opened_to_compare(database: &Database, program: Program) -> 
         return Ok(None);
     }
     let store = database.open_existing().await?;
-    // Before anything is reported about missing tables.
+    // Check this before reporting missing tables.
     store.refuse_foreign_tables(program.kinds).await?;
     let missing = store.missing(program.kinds).await?;
     if missing.is_empty() {
@@ -46,7 +46,7 @@ pub(super) async fn opened_to_compare(database: &Database, program: Program) -> 
     Err(refused(database, &missing, program, released.as_ref()))
 }
 
-/// The refusal of tables of an older schema. An administrator who considers the cost should change them, not a user who only stores objects.
+/// Refuses tables of an older schema. An administrator who considers the cost should change them, not a user who only stores objects.
 fn refused(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> Failure {
     let lacks = super::lacks(database, missing, program, released);
     Failure::Usage(anyhow!("{lacks}; an import makes the tables of a database that has none of them, and changes none"))

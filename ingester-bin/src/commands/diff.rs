@@ -79,7 +79,7 @@ async fn versions(
         Some(from) => find(from).await.map_err(|error| no_version("--from", error))?,
         None => {
             let began = to.time(base::UPDATE_TIME).unwrap_or(Micros(0));
-            // Another object may have the name by then: the one before is the same object's, unless this is its first version.
+            // Another object may have the name by then. The version before belongs to the same object, unless this is its first version.
             let own = lives.iter().position(|life| &*life.uid == to.uid() && life.began < began);
             let lives = own.map_or(lives, |own| &lives[own..=own]);
             let before = VersionOf::At(Micros(began.0 - 1).into());
@@ -95,7 +95,7 @@ async fn versions(
     Ok([from, to])
 }
 
-/// Why the version of an option was not found.
+/// The failure when the version of an option was not found.
 pub(super) fn no_version(flag: &str, error: VersionError) -> Failure {
     match error {
         VersionError::Ask(error) => failed(error),

@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long the database may take.
+/// The time limit for the database.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program: Program) -> Result<Ending, Failure> {
@@ -38,7 +38,7 @@ pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program
             bar.set_message(format!("{}{within}", kind.name()));
             let removal = remove_finalizers(&client, kind, namespace).await.map_err(|error| {
                 let error = anyhow!("cannot remove the finalizers of {}: {error}", kind.name());
-                // For the first kind, nothing could be tried.
+                // For the first kind, no attempt was possible.
                 if lines.is_empty() { Failure::Usage(error) } else { Failure::Work(error) }
             })?;
             if removal.not_installed {

@@ -85,7 +85,7 @@ async fn next(search: &mut Search) -> anyhow::Result<Option<Vec<Found>>> {
     found.context("the search for ghosts failed")
 }
 
-/// Appends a line for each object, on disk before anything is changed.
+/// Appends a line for each object, on disk before the command changes anything.
 fn export<'a>(path: &Path, objects: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
     let path = &files::target(path)?;
     let is_new = !path.exists();

@@ -1,4 +1,4 @@
-//! `ingester history`: the versions of an object, and of those that had its name before.
+//! `ingester history`: the versions of an object, and of the objects that had its name before.
 
 use super::get::format::Format;
 use super::get::printer::Printer;
@@ -36,7 +36,7 @@ pub(crate) async fn run(arguments: History, program: Program) -> Result<Ending, 
     ending
 }
 
-/// The kind, which keeps a history, and the query for the named objects.
+/// Returns the kind, which keeps a history, and the query for the named objects.
 ///
 /// # Errors
 /// If no object is named, or the kind keeps none.
@@ -59,7 +59,7 @@ pub(super) fn asked(object: &Named, kinds: &'static [Kind]) -> Result<(Kind, Que
     Ok((kind, query))
 }
 
-/// The named objects, in one namespace. An empty result is reported.
+/// Returns the named objects, in one namespace. An empty result is reported.
 pub(super) async fn lives(store: &Store, kind: &Kind, query: &Query) -> Result<Vec<Life>, Failure> {
     let lives =
         store.lives(kind, query, Limits::default()).await.map_err(|error| not_found_in_time(kind, query, error))?;
@@ -76,7 +76,7 @@ pub(super) async fn lives(store: &Store, kind: &Kind, query: &Query) -> Result<V
     Ok(lives)
 }
 
-/// Why the objects were not found. A key finds a name only within a namespace, or with a uid.
+/// The failure when the objects were not found in time. A key finds a name only within a namespace, or with a uid.
 fn not_found_in_time(kind: &Kind, query: &Query, error: AskError) -> Failure {
     match (error, query.names.first()) {
         (AskError::TooSlow(time, _), Some(name))
@@ -137,12 +137,12 @@ struct Out<'f> {
     objects: Printer<'f>,
     /// The number of versions that may still be printed.
     left: usize,
-    /// There are more than were asked for.
+    /// There are more than requested.
     is_cut: bool,
 }
 
 impl Out<'_> {
-    /// Prints the versions of one object, up to what was asked for. False once the reader has closed the pipe.
+    /// Prints the requested versions of one object. Returns false once the reader has closed the pipe.
     async fn life(&mut self, store: &Store, uid: &str) -> Result<bool, Failure> {
         let mut places = vec![base::RES_VERSION, base::JSON];
         places.extend(answer::STATE_PLACES);
@@ -179,7 +179,7 @@ impl Out<'_> {
         }
     }
 
-    /// Whether standard output is still open.
+    /// Prints versions. Returns true if standard output is still open.
     fn print(&mut self, versions: &[Changed]) -> Result<bool, Failure> {
         let mut text = String::new();
         if self.objects.format().is_table() {

@@ -83,7 +83,7 @@ impl Meant {
     }
 }
 
-/// A path as in kubectl: for a folder, the files directly in it. Read errors are reported when the file is read.
+/// Expands a path like kubectl: for a folder, the files directly in it. Read errors are reported when the file is read.
 fn directly(path: &Path) -> Vec<PathBuf> {
     let entries = path.read_dir().and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>());
     let Ok(entries) = entries else { return vec![path.to_path_buf()] };
@@ -115,7 +115,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
             false => opened_to_write(&database, program).await.map(Some),
         }
     };
-    // In a box, because it is large.
+    // A box, because the future is large.
     let Some(store) = interrupt.stop.run_until_cancelled(Box::pin(opening)).await else {
         note(&format!("interrupted: nothing was imported into {database}"));
         return Ok(interrupt.ending());
@@ -184,7 +184,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
 }
 
-/// How the states of the objects are known.
+/// Returns the source from which the states of the objects are known.
 fn states_of(arguments: &Arguments, store: Option<&Store>) -> ObjectStates {
     match arguments.assume {
         Some(Assumed::Evicted) => ObjectStates::Evicted(store.map_or_else(Micros::now, Store::now)),
@@ -193,7 +193,7 @@ fn states_of(arguments: &Arguments, store: Option<&Store>) -> ObjectStates {
     }
 }
 
-/// The failure of an import that ended early, with the counts of what it has done.
+/// Returns the failure of an import that ended early, with the counts of its work.
 fn cut_off(error: ImportError, format: Format, database: &Database) -> Result<Failure, Failure> {
     let ImportError::Store { error, summary } = error else { return Ok(Failure::Work(error.into())) };
     if error.is_configuration() && summary.stored() == 0 {
@@ -205,7 +205,7 @@ fn cut_off(error: ImportError, format: Format, database: &Database) -> Result<Fa
     )))
 }
 
-/// Reports how many values the database lacks.
+/// Reports the number of values that the database cannot hold.
 fn note_nul(summary: &Summary, database: &Database) {
     if summary.nul_values() > 0 {
         note(&format!(
@@ -282,8 +282,8 @@ impl Serialize for Shown {
     }
 }
 
-/// The first rows of each kind in the database, in the order of the summary; `None` for kinds without imported objects, and for
-/// all if there is no `limit`.
+/// Returns the first rows of each kind in the database, in the order of the summary; `None` for kinds without imported objects, and for all
+/// if there is no `limit`.
 async fn rows(store: &Store, summary: &Summary, limit: Option<usize>) -> Result<Vec<Option<Shown>>, StoreError> {
     let mut all = Vec::with_capacity(summary.kinds.len());
     for (kind, counts) in &summary.kinds {
@@ -326,11 +326,11 @@ fn report(format: Format, summary: &Summary, shown: Vec<Option<Shown>>) -> anyho
     })
 }
 
-/// How many characters of a cell are shown.
+/// The number of characters that are shown of a cell.
 const CELL: usize = 60;
 
 impl Shown {
-    /// For people: without the columns that are empty in all rows.
+    /// Returns the table for people, without the columns that are empty in all rows.
     fn table(&self) -> Table {
         let mut table = Table::new(self.columns.iter().copied());
         for row in &self.rows {

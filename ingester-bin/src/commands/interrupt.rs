@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM during work that can be stopped at a good place.
+//! SIGINT and SIGTERM during work that can stop at a suitable place.
 
 use crate::ending::{Ending, Failure};
 use crate::output::note;
@@ -17,7 +17,7 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Listens from now on. `until` says where the work stops.
+    /// Listens from now on. `until` names the place where the work stops.
     pub(super) fn listen(until: &'static str) -> Result<Self, Failure> {
         let listen = |kind| signal(kind).map_err(|error| anyhow!("cannot listen for signals: {error}"));
         let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);

@@ -30,7 +30,7 @@ struct ShownColumn {
     /// The path of its value in an object.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<Path>,
-    /// Whether a function computes it from the value.
+    /// A function computes it from the value.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     computed: bool,
     /// The unit in which it counts a quantity.
@@ -39,7 +39,7 @@ struct ShownColumn {
     /// Its content if an object has no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     absent: Option<&'static str>,
-    /// Whether it has many values, in a separate table.
+    /// It has many values, in a separate table.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     many: bool,
 }
@@ -71,7 +71,7 @@ impl ShownColumn {
         }
     }
 
-    /// One line for each column: those of the main table, then those of many values.
+    /// Returns one line for each column: first the columns of the main table, then the columns with many values.
     fn all(table: &schema::Table) -> Vec<Self> {
         table.indexed().iter().map(ShownColumn::of).chain(table.many.iter().map(ShownColumn::of_many)).collect()
     }
@@ -129,7 +129,7 @@ fn table(entries: &[KindLine]) -> String {
     table.to_string()
 }
 
-/// The columns that every kind has, then those of each kind.
+/// Lists the columns that every kind has, then each kind's own.
 fn wide(entries: &[KindLine]) -> String {
     let mut table = Table::new(["kind", "column", "type", "unit", "absent", "evictable", "path"]);
     for column in &BASE_COLUMNS {

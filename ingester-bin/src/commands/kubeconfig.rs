@@ -1,6 +1,6 @@
 //! `ingester kubeconfig`: a kubeconfig that points at an `ingester serve`.
 //!
-//! Its credentials are given, never guessed: a user's name in another file, a file with a token, or what another kubeconfig has.
+//! Its credentials are given, never guessed: a user's name in another file, a file with a token, or the credentials of another kubeconfig.
 
 use crate::arguments::Kubeconfig;
 use crate::cluster::{broken, read_kubeconfig, said};
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Kubeconfig) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The address of the server, and how it is authenticated.
+/// Returns the address of the server, with its authentication.
 fn cluster(arguments: &Kubeconfig) -> Result<Json, Failure> {
     let server = arguments.server.trim_end_matches('/');
     // The URL may contain a password.
@@ -110,7 +110,7 @@ fn cluster(arguments: &Kubeconfig) -> Result<Json, Failure> {
     Ok(cluster)
 }
 
-/// Whether a host, perhaps with a port, is this machine.
+/// Returns true if a host, with or without a port, is this machine.
 fn is_loopback(authority: &str) -> bool {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
@@ -126,11 +126,11 @@ fn absolute(file: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| Failure::Usage(anyhow!("{} is not UTF-8", path.display())))
 }
 
-/// The user, with its name, and the context of another kubeconfig: of this file, otherwise the one that kubectl uses.
+/// Returns the user, with its name, and the context of another kubeconfig: of this file, otherwise the one that kubectl uses.
 fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInfo), Context), Failure> {
     let usage = |message: String| Failure::Usage(anyhow!("--from: {message}"));
     let kubeconfig = match file {
-        // Relative names of files must be found from anywhere.
+        // Relative names of files must work from anywhere.
         Some(file) => read_kubeconfig(Path::new(&absolute(file)?)),
         None => match broken() {
             Some((_, error)) => Err(error),
@@ -151,7 +151,7 @@ fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInf
     Ok(((user, info), context))
 }
 
-/// The parts that are copied from a user's entry.
+/// Returns the parts that are copied from a user's entry.
 fn copied(info: &AuthInfo, name: &str, embed: bool) -> Result<Json, Failure> {
     let entry = serde_json::to_value(info).map_err(anyhow::Error::from)?;
     let has = |keys: &[&'static str]| -> Vec<&str> {
@@ -162,7 +162,7 @@ fn copied(info: &AuthInfo, name: &str, embed: bool) -> Result<Json, Failure> {
         return usage(format!("impersonates another user (`{key}`), which `ingester serve` refuses"));
     }
     let (references, secrets) = (has(&REFERENCES), has(&SECRETS));
-    // A certificate is of no use without its key, and the other way round.
+    // A certificate is useless without its key, and the other way round.
     let lacks_a_half = references.contains(&"client-certificate") != references.contains(&"client-key");
     if !secrets.is_empty() && !embed && (references.is_empty() || lacks_a_half) {
         let keys = secrets.join(", ");

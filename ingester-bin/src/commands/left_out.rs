@@ -1,4 +1,4 @@
-//! Reports how many live rows the filters of kinds leave out.
+//! Reports the number of live rows that the filters of kinds leave out.
 
 use crate::output::note;
 use ingester_config::Ingester;
@@ -7,14 +7,15 @@ use ingester_store::left_out::{FilterVerdict, LeftOut};
 use ingester_store::{Store, StoreError};
 use std::time::Duration;
 
-/// How long counting the rows of one kind may take: each object is read.
+/// The time limit for counting the rows of one kind: each object is read.
 const COUNT: Duration = Duration::from_secs(30);
 
-/// How to go on where rows wait.
+/// The remedy where rows wait.
 pub(super) const REMEDY: &str =
     "correct the filter; if it is meant, run `ingester audit --repair`, or raise ingester.sweepLimit";
 
-/// The live rows that the filter of a kind leaves out, and whether they may be marked as deleted. `None` if counting takes too long.
+/// Counts the live rows that the filter of a kind leaves out, and decides if they may be marked as deleted. Returns `None` if counting
+/// takes too long.
 pub(super) async fn counted(
     store: &Store,
     kind: &Kind,
@@ -51,7 +52,7 @@ pub(super) async fn report(store: &Store, kinds: &[Kind], ingester: &Ingester) -
                 kind.name(),
                 COUNT.as_secs()
             )),
-            // Such as a table of an earlier release.
+            // For example, a table of an earlier release.
             Err(error) => note(&format!(
                 "warning: the live rows that the filter of {} leaves out were not counted: {error}",
                 kind.name()

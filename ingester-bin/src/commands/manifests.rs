@@ -11,8 +11,8 @@ use ingester_store::files;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The manifests of this repository, in the order of their creation. The role is made from the kinds. They are symbolic links in this crate's folder,
-/// so that its package contains them.
+/// The manifests of this repository, in the order of their creation. The role is made from the kinds. They are symbolic links in this
+/// crate's folder, so that the crate's package contains them.
 const BASE: [(&str, &str); 9] = [
     ("namespace.yaml", include_str!("../../deploy/namespace.yaml")),
     ("serviceaccount.yaml", include_str!("../../deploy/serviceaccount.yaml")),
@@ -28,14 +28,14 @@ const BASE: [(&str, &str); 9] = [
 /// The manifests that grant the right to Leases: they are in the namespace of the Leases.
 const OF_LEASES: [&str; 2] = ["role.yaml", "rolebinding.yaml"];
 
-/// How many pods share the work, and how many there are otherwise.
+/// The number of pods that share the work, and the number otherwise.
 const SEVERAL: &str = "  # The pods share the work: one pod owns each unit (a kind) by its Lease. If a pod dies, the others take its units over.\n  replicas: 2\n";
 const ONE: &str = "  # `ingester.replicas.enabled` is not set: each pod would do all of the work.\n  replicas: 1\n";
 
 /// The image that they name.
 const IMAGE: &str = concat!("image: ingester:", env!("CARGO_PKG_VERSION"));
 
-/// Where the file of kinds is mounted. A separate folder, because nothing can be mounted within a ConfigMap's.
+/// The folder in which the file of kinds is mounted. It is separate, because nothing can be mounted within a ConfigMap's folder.
 const KINDS: &str = "/etc/ingester-kinds";
 
 pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Failure> {
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
             "there are no kinds: name some with --kinds FILE, or use the program that has yours built in"
         )));
     }
-    // Without a given file, the base has one that shares the work.
+    // Without a given file, the base contains one that shares the work.
     let shared = arguments.config.is_none() || config.ingester.replicas.enabled;
     let base: Vec<(&str, &str)> = BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)).collect();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
@@ -122,7 +122,7 @@ fn named(text: &str, arguments: &Manifests) -> String {
             line_ if line_.starts_with(IMAGE) => line.replace(IMAGE, &format!("image: {image}")),
             "namespace: ingester\n" => line.replace("ingester", namespace),
             "name: ingester\n" if of_namespace => line.replace("ingester", namespace),
-            // Also `app.kubernetes.io/name` and `serviceAccountName`, and names with this prefix.
+            // This also matches `app.kubernetes.io/name` and `serviceAccountName`, and names with this prefix.
             _ => line.replace("ame: ingester", &format!("ame: {name}")),
         };
         all.push_str(&line);
@@ -210,7 +210,7 @@ resources:
     text + mounted
 }
 
-/// Builds the program that wrote this. Its folder and profile are those of a plain package.
+/// Returns the Dockerfile that builds this program. It uses the folder and profile of a plain package.
 fn dockerfile(arguments: &Manifests) -> String {
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(Path::file_stem).and_then(|name| name.to_str()).unwrap_or("ingester");

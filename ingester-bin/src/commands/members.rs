@@ -128,7 +128,7 @@ mod tests {
         assert!(unclaimed(&[member("g", 99, &["Model"]), member("g", 99, &["Project"])]).is_empty());
         let members = [member("g", 99, &["Model"]), member("h", 99, &["Project", "Model"])];
         assert_eq!(unclaimed(&members), ["Project"]);
-        // A dead member claims nothing, although its Lease still says so.
+        // A dead member claims nothing, although its Lease still lists its claims.
         assert_eq!(unclaimed(&[member("g", 99, &["Model"]), member("g", 50, &["Project"])]), ["Project"]);
     }
 }

@@ -66,13 +66,13 @@ use ingester_store::{Retry, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The metrics of the mirror, for the server of metrics and probes.
+/// Returns the metrics of the mirror, for the server of metrics and probes.
 fn rendered(metrics: &Metrics) -> Render {
     let metrics = metrics.clone();
     Arc::new(move || metrics.render())
 }
 
-/// A kind as kubectl names it: `models.michelangelo.api`.
+/// Returns a kind's name as in kubectl: `models.michelangelo.api`.
 fn resource(kind: &Kind) -> String {
     match kind.group() {
         "" => kind.plural().into_owned(),
@@ -80,7 +80,7 @@ fn resource(kind: &Kind) -> String {
     }
 }
 
-/// What it means for the command that a question was not answered.
+/// Returns the command's failure for a question without an answer.
 fn failed(error: AskError) -> Failure {
     match error {
         AskError::Query(_) | AskError::Token(_) => Failure::Usage(error.into()),
@@ -89,7 +89,7 @@ fn failed(error: AskError) -> Failure {
     }
 }
 
-/// The named kinds; all kinds if no name is given.
+/// Returns the named kinds; all kinds if no name is given.
 fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure> {
     if names.is_empty() {
         return Ok(kinds.to_vec());
@@ -97,12 +97,12 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
     names.iter().map(|name| named(kinds, name)).collect()
 }
 
-/// The kind with this name, as kubectl resolves one: kind, plural or table, with or without version and group, in upper or lower
+/// Returns the kind with this name, as kubectl resolves one: kind, plural or table, with or without version and group, in upper or lower
 /// case; or its short name, if no kind has the name.
 fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
     let asked = name.to_lowercase();
     let has = |kind: &&Kind| {
-        // Also `Kind.core`.
+        // This also matches `Kind.core`.
         if kind.full_name().to_lowercase() == asked {
             return true;
         }
@@ -119,12 +119,12 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
         found = kinds.iter().filter(|kind| kind.short_names().contains(&asked)).collect();
     }
     if let [_, _, ..] = found[..] {
-        // A table's name is of one kind alone, unless it is also the name of several kinds.
+        // A table's name belongs to one kind alone, unless it is also the name of several kinds.
         let names: Vec<&str> = found.iter().map(|kind| kind.name()).collect();
         return Err(Failure::Usage(anyhow!("several kinds are called `{name}`: use {}", names.join(" or "))));
     }
     found.first().copied().copied().ok_or_else(|| {
-        // Nothing of a URL is shown: it may have a password.
+        // Show nothing of a URL: it may contain a password.
         if let Some((scheme, _)) = name.split_once("://") {
             return Failure::Usage(anyhow!(
                 "a URL ({scheme}://...) is not a kind: name a database with --database-url URL"
@@ -143,7 +143,7 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
     })
 }
 
-/// What is needed to compare a cluster with its database: both sides, which are known to belong together.
+/// The two sides of a comparison, a cluster and its database, which are known to belong together.
 async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Program) -> Result<Context, Failure> {
     let database = Database::of(config, file)?;
     let client = cluster.client().await?;
@@ -168,7 +168,7 @@ async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Pr
     })
 }
 
-/// Warns if it is unknown whether the database belongs to the cluster.
+/// Warns if it is unknown to which cluster the database belongs.
 fn warn_unchecked(identity: &ClusterCheck) {
     if let ClusterCheck::Unchecked(reason) = identity {
         tracing::warn!(
@@ -179,7 +179,7 @@ fn warn_unchecked(identity: &ClusterCheck) {
     }
 }
 
-/// The migrations of the named folder, else those that are built in.
+/// Returns the migrations of the named folder, otherwise the built-in ones.
 fn released(migrations: &Migrations, program: Program) -> Result<Option<Released>, Failure> {
     match &migrations.sql {
         Some(folder) => {
@@ -197,13 +197,13 @@ fn released(migrations: &Migrations, program: Program) -> Result<Option<Released
     }
 }
 
-/// The migrations that are built in.
+/// Returns the built-in migrations.
 fn built_in(program: Program) -> Result<Option<Released>, Failure> {
     program.sql.map(Released::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
 }
 
-/// The same program, in which each kind knows which of its definitions it is, or learns it from the database if there are no migrations. A
-/// kind whose struct has changed since its definition was recorded does not, and its rows say 0.
+/// Returns the same program, in which each kind knows the number of its definition, or learns it from the database if there are no
+/// migrations. If a kind's struct has changed since its definition was recorded, it does not know the number, and its rows have 0.
 pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
     let Some(released) = built_in(program)? else { return Ok(program.following()) };
     let kinds = released.versioned(program.built_in).map_err(|error| Failure::Usage(error.into()))?;
@@ -213,17 +213,17 @@ pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
     Ok(program.with_built_in(kept(kinds)))
 }
 
-/// Whether rows can be written into a database.
+/// The result of preparing a database for writing rows.
 enum Prepared {
-    /// Yes: it has all tables.
+    /// Rows can be written: it has all tables.
     Ready,
-    /// Yes: so many tables were created.
+    /// Rows can be written: this many tables were created.
     Made(usize),
-    /// No: it lacks these tables and columns, which this command does not create.
+    /// Rows cannot be written: it lacks these tables and columns, which this command does not create.
     Lacks(Vec<String>),
 }
 
-/// Makes the tables of declared kinds follow, as far as that only adds.
+/// Changes the tables of declared kinds, as far as that only adds tables and columns.
 async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), DeclaredError> {
     let made = store.make_declared(declared, May::Add).await?;
     for change in &made.made {
@@ -235,7 +235,7 @@ async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), Decl
     Ok(())
 }
 
-/// The failure of declared kinds whose tables cannot follow.
+/// Returns the failure of declared kinds whose tables cannot be changed to fit.
 fn declared_failure(error: DeclaredError, program: Program) -> Failure {
     let file = program.with_file();
     match error {
@@ -253,13 +253,13 @@ fn declared_failure(error: DeclaredError, program: Program) -> Failure {
     }
 }
 
-/// What is to be done about tables whose definitions the database has counted, and the lock file of the program counts now: their rows may
-/// have higher numbers than those that it gives.
+/// Returns the remedy for tables whose definitions the database has counted, although the lock file of the program counts them now: their
+/// rows may have higher numbers than the lock file gives.
 async fn to_adopt(store: &Store, program: Program) -> Result<Option<String>, StoreError> {
     let before = match store.declared_before(program.built_in).await {
         Ok(before) => before,
         Err(DeclaredError::Store(error)) => return Err(error),
-        // Of another kind, about which nothing is known here.
+        // The table belongs to another kind, about which nothing is known here.
         Err(_) => Vec::new(),
     };
     let names: Vec<&str> = before.iter().map(Kind::name).collect();
@@ -271,16 +271,17 @@ async fn to_adopt(store: &Store, program: Program) -> Result<Option<String>, Sto
     }))
 }
 
-/// Refuses a database with tables of another program that have names of ours, before anything is said about ours, or changed.
+/// Refuses a database with tables of another program that have names of ours, before the command reports or changes anything about our
+/// tables.
 async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Program) -> Result<(), StoreError> {
-    // One look is enough where everything is there, as at most starts.
+    // At most starts everything exists, so one look is enough.
     if store.lacking(program.kinds).await.is_ok_and(|lacking| lacking.is_nothing()) {
         return Ok(());
     }
     let declared = program.of_declared();
     if let Some(released) = released {
         released.refuse_foreign(store).await?;
-        // It has looked at the ingester's own tables, too.
+        // This has looked at the ingester's own tables, too.
         if declared.kinds.is_empty() {
             return Ok(());
         }
@@ -338,13 +339,13 @@ async fn with_tables(database: &Database, program: Program, kinds: &[Kind]) -> R
     Err(Failure::Usage(anyhow!(lacks(database, &missing, program, released.as_ref()))))
 }
 
-/// How many of the kinds' tables exist.
+/// Returns the number of the kinds' tables that exist.
 async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
     let there = store.tables().await?;
     Ok(Schema::of(kinds).tables.iter().filter(|table| there.contains(table.name.as_str())).count())
 }
 
-/// The message about missing tables and columns of a database, with the remedy.
+/// Returns the message about missing tables and columns of a database, with the remedy.
 fn lacks(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> String {
     let of_declared = |table: &String| {
         let tables = Schema::of(program.declared).tables;
@@ -364,7 +365,7 @@ fn lacks(database: &Database, missing: &[String], program: Program, released: Op
     format!("the database lacks {}: {remedy}", missing.join(", "))
 }
 
-/// Whether the migrations create what the structs need, and their definitions are recorded.
+/// Returns true if the migrations create everything that the structs need, and their definitions are recorded.
 fn is_current(registry: Registry<'_>, released: &Released) -> bool {
     let recorded = |kind: &Kind| released.lock_file().ingest_version(kind).is_ok_and(|version| version.number > 0);
     diff(&released.lock_file().tables, &Schema::of(registry)).is_empty() && registry.kinds.iter().all(recorded)

@@ -24,7 +24,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
-/// How many objects are listed at once.
+/// The number of objects that are listed at once.
 const PAGE: u32 = 1000;
 
 /// The most characters shown of a line about an object.
@@ -47,7 +47,7 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
         return Ok(interrupt.ending());
     };
     let (source, store, cluster) = opened?;
-    // Who names kinds copies only these.
+    // If kinds are named, only these are copied.
     let unread = match names.is_empty() {
         true => source.unread(program.kinds).await?,
         false => Vec::new(),
@@ -56,7 +56,7 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
     let living = match (&cluster, arguments.assume) {
         (Some(cluster), _) => Living::Asked(cluster),
         (None, Some(Assumed::Evicted)) => Living::Evicted,
-        // An ingester's rows say it themselves.
+        // An ingester's rows contain this state themselves.
         (None, Some(Assumed::Live) | None) => Living::Live,
     };
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
@@ -144,7 +144,7 @@ async fn open(
     Ok((source, store, cluster))
 }
 
-/// The warning about a table whose rows stay behind.
+/// Returns the warning about a table whose rows stay behind.
 fn unread_table(table: &UnreadTable, origin: &Database) -> String {
     let name = &table.name;
     let rows = match &table.rows {
@@ -316,7 +316,7 @@ async fn listed(
     // A database without tables does not belong to a cluster.
     if let Some(store) = store {
         let identity = match arguments.dry_run {
-            // Nothing is recorded.
+            // Nothing is recorded in the database.
             true => match cluster(&client).await {
                 Ok(cluster) => examine(cluster, store, program.marks).await,
                 Err(error) => Err(error),
@@ -373,7 +373,7 @@ impl Cluster for Listed {
             if listed.uids.contains(&object.uid) {
                 return Ok(true);
             }
-            // It was written before the list, and an object that is gone does not come back with the same uid.
+            // The row was written before the list, and an object that is gone does not come back with the same uid.
             if object.res_version <= listed.version {
                 return Ok(false);
             }

@@ -1,5 +1,5 @@
-//! `ingester policies`: which objects leave etcd by the rules of kinds and of the configuration, which rows leave SQL by those of the configuration,
-//! and why.
+//! `ingester policies`: lists the objects that leave etcd by the rules of kinds and of the configuration, and the rows that leave SQL by
+//! the rules of the configuration, with the reasons.
 
 use super::chosen;
 use crate::arguments::{ConfigFile, Policies};
@@ -20,9 +20,9 @@ use std::borrow::Cow;
 
 /// A rule.
 enum Rule<'c> {
-    /// Of a kind, or of `policies.evict`.
+    /// A rule of a kind, or of `policies.evict`.
     Eviction(EvictionRule, Origin),
-    /// Of `retention.rules`.
+    /// A rule of `retention.rules`.
     Retention(&'c RetentionRule),
 }
 
@@ -48,7 +48,7 @@ impl Rule<'_> {
         }
     }
 
-    /// Where it is written.
+    /// Returns the place where it is written.
     fn origin(&self) -> Origin {
         match self {
             Rule::Eviction(_, origin) => *origin,
@@ -56,7 +56,7 @@ impl Rule<'_> {
         }
     }
 
-    /// The state of the rows that it covers.
+    /// Returns the state of the rows that it covers.
     fn state(&self) -> &'static str {
         match self {
             Rule::Eviction(..) => "live",
@@ -65,7 +65,7 @@ impl Rule<'_> {
     }
 }
 
-/// What a rule would do.
+/// The effect that a rule would have.
 enum Found {
     Evict(Forecast),
     Retention(RetentionForecast),
@@ -149,13 +149,13 @@ pub(crate) async fn run(
     Ok(Ending::Done)
 }
 
-/// The clients of the cluster, by what they are asked for.
+/// The clients of the cluster, by the questions that they are used for.
 struct Clients<'c> {
     namespaces: Option<&'c kube::Client>,
     dependents: Option<&'c kube::Client>,
 }
 
-/// Forecasts what an eviction rule would do now.
+/// Forecasts the present effect of an eviction rule.
 async fn leaving(
     store: &Store,
     scope: ForecastScope<'_>,
@@ -175,7 +175,7 @@ async fn leaving(
     }
 }
 
-/// The rules of these kinds, after a check that all can be judged.
+/// Returns the rules of these kinds, after a check that all can be judged.
 fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
     let mut all = Vec::new();
     for kind in kinds {
@@ -195,7 +195,7 @@ fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'
     Ok(all)
 }
 
-/// The eviction rules of a kind, after a check that all can be judged.
+/// Returns the eviction rules of a kind, after a check that all can be judged.
 fn evict_rules(kind: &Kind, config: &Config) -> Result<Vec<EvictionRule>, Failure> {
     let rules = policies::rules(kind, &config.policies).into_iter();
     rules.collect::<Result<_, _>>().map_err(|error: WrongRule| Failure::Usage(anyhow!("{error}")))
@@ -252,13 +252,13 @@ pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, ki
     Ok(())
 }
 
-/// What a rule would do.
+/// The effect that a rule would have.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
     kind: &'a str,
     rule: &'a str,
-    /// Where it is written.
+    /// The place where it is written.
     from: String,
     /// The state of the rows that it covers.
     state: &'static str,
@@ -315,7 +315,7 @@ struct Explained<'a> {
     why: String,
 }
 
-/// The results of a rule for the objects with this name: whether each leaves, and why.
+/// Returns the results of a rule for the objects with this name: for each, if it leaves, and the reason.
 fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
     let enforced = rule.enforce();
     let leaves = |at: &str| {

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Queries, kinds: &[Kind]) -> Result<Ending, Failure
             return Ok(Ending::Done);
         }
     };
-    // As in kubectl, a single named object is not printed as a list.
+    // kubectl does not print a single named object as a list, either.
     let data = match (arguments.names.as_slice(), chosen.as_slice()) {
         ([_], [query]) => query.to_json(),
         _ => {

@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Fa
     Ok(Ending::Done)
 }
 
-/// The named kinds, out of those that the configuration chooses; and the configuration, or the default one.
+/// Returns the named kinds, out of the kinds that the configuration chooses; and the configuration, or the default one.
 pub(super) fn chosen_by(
     names: &[String],
     config: Option<&Path>,
@@ -40,7 +40,7 @@ pub(super) fn chosen_by(
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Changes {
     Nothing,
-    /// Nothing: the kind belongs to another project and does not say whether it is evictable. Rights must not grow because a file is silent.
+    /// No changes: the kind belongs to another project and does not say if it is evictable. Rights must not grow because a file is silent.
     Unsaid,
     Deletes,
     Finalizer,
@@ -50,7 +50,7 @@ enum Changes {
 impl Changes {
     fn of(kind: &Kind, config: &Config) -> Self {
         let patches = kind.immutable() || config.ingester.finalizer_of(kind) != Finalizer::Never;
-        // A rule lets objects leave.
+        // A rule lets objects leave, too.
         let is_ours = kind.functions().crd.is_some() || !rules(kind, &config.policies).is_empty();
         match (patches, kind.definition().evictable) {
             (true, Some(false)) => Changes::Finalizer,
@@ -70,7 +70,7 @@ impl Changes {
         }
     }
 
-    /// Why, as a comment.
+    /// Returns the reason, as a comment.
     fn reason(self) -> &'static str {
         match self {
             Changes::Nothing => "# Nothing is changed on these.\n",
@@ -87,18 +87,18 @@ impl Changes {
     }
 }
 
-/// The verbs that the ingester needs on the objects of a kind.
+/// Returns the verbs that the ingester needs on the objects of a kind.
 pub(super) fn verbs(kind: &Kind, config: &Config) -> impl Iterator<Item = &'static str> {
     Changes::of(kind, config).verbs().split(", ")
 }
 
-/// Whether a rule of these kinds selects namespaces by their labels, so that they are listed.
+/// Returns true if a rule of these kinds selects namespaces by their labels, so that they are listed.
 pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
     let mut rules = kinds.iter().flat_map(|kind| rules(kind, policies));
     rules.any(|rule| rule.is_ok_and(|rule| rule.condition.namespace_selector.is_some()))
 }
 
-/// The keys of `extra` that Kubernetes' own authenticators give.
+/// The keys of `extra` that Kubernetes' own authenticators use.
 const EXTRA: [&str; 5] = ["credential-id", "node-name", "node-uid", "pod-name", "pod-uid"];
 
 /// The role by which the server restores objects as its callers.
@@ -156,7 +156,7 @@ fn head(name: &str) -> String {
     )
 }
 
-/// The role as people write it, with the reason for each right.
+/// Returns the role as people write it, with the reason for each right.
 pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
     // Resources by the changes to their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();

@@ -20,7 +20,7 @@ pub(crate) async fn run(arguments: Rejects, kinds: &'static [Kind]) -> Result<En
     }
 }
 
-/// The selected kinds; empty for all.
+/// Returns the selected kinds; empty for all.
 fn meant(named: &[String], kinds: &'static [Kind]) -> Result<Vec<OfKind<'static>>, Failure> {
     let of = |kind: &Kind| {
         // For a kind with a unique name, rejects with another group or without a group count, too.
@@ -33,7 +33,7 @@ fn meant(named: &[String], kinds: &'static [Kind]) -> Result<Vec<OfKind<'static>
     }
 }
 
-/// The database, which must have the table.
+/// Opens the database, which must have the table.
 async fn opened(database: &Database) -> Result<Store, Failure> {
     let store = database.open_existing().await?;
     if store.has_rejects_table().await? {
@@ -49,7 +49,7 @@ async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, 
     let store = opened(&database).await?;
     let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();
     let of = RejectsOf { kinds: &kinds_named, namespaces: &namespaces, uids: &[] };
-    // One more row shows whether there are more.
+    // One more row than requested shows that there are more.
     let (limit, time) = (arguments.limit.saturating_add(1), store.limits().time);
     let mut rejects = store.list_rejects(of, limit, time).await.map_err(failed)?;
     store.close().await;
@@ -127,8 +127,8 @@ fn table(rejects: &[RecordedReject]) -> String {
     table.to_string()
 }
 
-/// The most characters shown of a name in a table.
+/// The most characters that are shown of a name in a table.
 const NAMES: usize = 63;
 
-/// The most characters shown of a reason.
+/// The most characters that are shown of a reason.
 const REASON: usize = 160;

@@ -22,17 +22,17 @@ use ingester_store::{Effect, Store};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How long the mirror may take to store the new object.
+/// The time that the mirror has to store the new object.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The note after a restore: a rule that moved the object once would do it again.
+/// The note after a restore: a rule that evicted the object once would do it again.
 const GRACE: &str = "Enforced rules leave restored objects alone for `policies.restoreGrace` (24h, unless the configuration of `ingester run` \
      says otherwise).";
 
 pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     let (kind, name) = resource(&arguments, kinds)?;
-    // Before any request to the database or the cluster.
+    // Do this before any request to the database or the cluster.
     let selected = arguments.selects().then(|| selected::query(&kind, &arguments)).transpose()?;
     let of_version = of_version(&arguments)?;
     if of_version.is_some() && kind.history().is_none() {
@@ -48,7 +48,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
         IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is restored: {error}")),
     })?;
     warn_unchecked(&identity);
-    // A database that no `ingester run` of this release has prepared lacks the table of restores.
+    // If no `ingester run` of this release has prepared the database, it lacks the table of restores.
     store.create_own().await?;
     if let Some(query) = selected {
         let ending = selected::restore_all(&store, &client, &kind, &query, &arguments).await;
@@ -68,7 +68,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
     let uid = version.as_ref().map(FoundRow::uid).or(arguments.uid.as_deref());
     let name = version.as_ref().map_or(name.as_str(), |version| version.text(base::NAME));
-    // The cluster sees the user of the kubeconfig: its own audit log names that user, and it refuses what that user may not do.
+    // The cluster sees the user of the kubeconfig: its own audit log names that user, and it checks that user's rights.
     let wanted = Wanted {
         namespace: &namespace,
         name,
@@ -152,7 +152,7 @@ fn resource(arguments: &Restore, kinds: &'static [Kind]) -> Result<(Kind, String
     }
 }
 
-/// The namespace, if all restorable rows of this name are in one; empty without such rows.
+/// Returns the namespace, if all restorable rows of this name are in one; empty without such rows.
 async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String, Failure> {
     let failed = |error: AskError| Failure::Work(error.into());
     let states = States { live: false, ..States::ALL };
@@ -195,7 +195,7 @@ fn given_up(kind: &Kind, arguments: &Restore, (name, uid): (&str, &str)) -> Resu
     Ok(Ending::Done)
 }
 
-/// The output.
+/// Returns the output.
 fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String, Failure> {
     let tree = || {
         let tree = tree(&restored.object);

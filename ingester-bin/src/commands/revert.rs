@@ -1,4 +1,4 @@
-//! `ingester policies revert`: takes back what rules are about to purge.
+//! `ingester policies revert`: takes back the marks of rules, whose rows would be purged soon.
 
 use super::chosen;
 use crate::arguments::RevertPolicies;
@@ -42,7 +42,7 @@ pub(crate) async fn run(
     Ok(ending)
 }
 
-/// Takes a rule's marks of a kind back, or those of all rules. Returns how many there were.
+/// Takes back the marks of a rule about a kind, or of all rules. Returns how many there were.
 async fn revert(store: &Store, kind: &Kind, rule: Option<&str>) -> Result<(usize, Withdrawn), Failure> {
     let mut count = 0;
     let mut all = Withdrawn::default();

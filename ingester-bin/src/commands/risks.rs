@@ -10,14 +10,14 @@ use ingester_store::query::{AskError, Limits, Wanted};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often to look for kinds that have begun to evict.
+/// The interval between looks for kinds that have begun to evict.
 const AGAIN: Duration = Duration::from_secs(600);
 
-/// The pause before that if the database did not answer.
+/// The pause before the next look if the database did not answer.
 const SOON: Duration = Duration::from_secs(30);
 
 /// Warns if the database may lose commits and objects of these kinds are evicted: their rows are the only copies. A kind evicts if it is
-/// immutable, or once it has evicted rows because objects have the annotation. There is one warning for each kind. It never ends.
+/// immutable, or once it has evicted rows because objects have the annotation. There is one warning for each kind. This never returns.
 pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
     let mut evicting: Vec<&str> = Vec::new();
     let mut said = None;
@@ -39,7 +39,7 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
                 }
             }
             let warning = warning(&risks, &evicting);
-            // That nothing is evicted is only reported if all kinds answered.
+            // Report the absence of evictions only if all kinds answered.
             if said.as_ref() != Some(&warning) && (is_known || warning.is_some()) {
                 match &warning {
                     Some(warning) => tracing::warn!("{warning}"),
@@ -55,13 +55,13 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
     }
 }
 
-/// Whether rows of a kind are the only copies of their objects, or will be.
+/// Returns true if rows of a kind are, or will be, the only copies of their objects.
 pub(super) async fn evicts(store: &Store, kind: &Kind) -> Result<bool, AskError> {
     Ok(kind.immutable() || has_evicted(store, kind).await?)
 }
 
-/// Why these kinds must not prune, if one does and its rows are the only copies of their objects: the fields would be gone for good.
-/// After an error this is unknown: then no row may be written.
+/// Returns the reason why these kinds must not prune, if one does and its rows are the only copies of their objects: the fields would be
+/// lost for good. After an error this is unknown: then no row may be written.
 pub(super) async fn refused_pruning(store: &Store, kinds: &[Kind]) -> Result<Option<Failure>, AskError> {
     for kind in kinds.iter().filter(|kind| !kind.prune().is_empty()) {
         if has_evicted(store, kind).await? {
@@ -77,7 +77,7 @@ pub(super) async fn refused_pruning(store: &Store, kinds: &[Kind]) -> Result<Opt
     Ok(None)
 }
 
-/// What these risks may lose; `None` while the cluster has everything.
+/// Returns the warning about the objects that these risks may lose; `None` while the cluster has everything.
 pub(super) fn warning(risks: &[String], evicting: &[&str]) -> Option<String> {
     let (risks, kinds) = (risks.join("; "), evicting.join(", "));
     (!evicting.is_empty()).then(|| {
@@ -112,7 +112,7 @@ mod tests {
         let file = kinds("kinds.yaml", text, &|_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
         let kind = file.kinds[0];
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
-        // Without its table, there is no answer.
+        // Without the kind's table, there is no answer.
         assert!(refused_pruning(&store, &[kind]).await.is_err());
         store.make_declared(&[kind], May::Add).await.unwrap();
         assert!(matches!(refused_pruning(&store, &[kind]).await, Ok(None)));

@@ -35,10 +35,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-/// How long leaving the group may take: other members wait for a Lease that stays.
+/// The time limit for leaving the group: other members wait for a Lease that stays.
 const LEAVE: Duration = Duration::from_secs(3);
 
-/// How long the Event about a database of another cluster may take.
+/// The time limit for the Event about a database of another cluster.
 const LAST_EVENT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level: Level) -> Result<Ending, Failure> {
@@ -58,7 +58,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         None => None,
     };
     let (sender, live) = Live::new(config.clone());
-    // Without a file nothing changes, and nothing is logged about that.
+    // Without a file nothing changes, and no log line says so.
     let mut unchanged = None;
     let reloading = match &arguments.config {
         None => {
@@ -102,7 +102,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
     }
     drop(unchanged);
     if let Some(serving) = serving {
-        // It ends by itself within a second. How it ends does not change the result.
+        // The server ends by itself within a second. Its outcome does not change the result.
         serving.ended().await;
     }
     tracing::info!("Ingester stopped");
@@ -129,7 +129,7 @@ async fn member(context: &Context, config: &Config, tables: &Tables) -> Result<M
     Ok(member.reporting(health.clone()).writing(&tables.kinds))
 }
 
-/// Without work, waits for the stop, alive and ready, without a database or a cluster.
+/// Waits for the stop without work, alive and ready, without a database or a cluster.
 async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result<Ending, Failure> {
     health.idle(reason);
     tracing::info!(reason, "Metadata storage not enabled, the ingester stays idle");
@@ -172,7 +172,7 @@ async fn mirror(
             if let NotOpened::NotOurs(IdentityError::Other { found, .. }) = &error {
                 publisher.other_cluster(found, &error.to_string());
             }
-            // Once the publisher is dropped, it ends when everything is sent.
+            // Once the publisher is dropped, its task ends when everything is sent.
             drop(publisher);
             let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
             return Err(error.into());
@@ -217,7 +217,7 @@ async fn mirror(
     let beside = Beside::begin(&context, &mut tables, live, &suspension, stop);
     let store = context.store.clone();
     let mirrored = sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
-    // Every unit is stopped: the other members need not wait.
+    // Every unit is stopped, so the other members need not wait.
     left.cancel();
     if let Some(taking_part) = taking_part {
         let _ = tokio::time::timeout(LEAVE, taking_part.ended()).await;
@@ -232,7 +232,7 @@ async fn mirror(
     Ok(Ending::Done)
 }
 
-/// Writes into the database whether changes are logged, retrying as long as it is out of reach.
+/// Writes into the database if changes are logged, and retries while it cannot be reached.
 async fn switch_changes(store: &Store, on: bool) -> Result<(), StoreError> {
     let attempts = (async || store.switch_changes(on).await).retry(PAUSES);
     attempts
@@ -241,7 +241,7 @@ async fn switch_changes(store: &Store, on: bool) -> Result<(), StoreError> {
         .await
 }
 
-/// The tasks that run beside the units.
+/// The tasks that run concurrently with the units.
 struct Beside {
     suspending: Part,
     backfilling: Part,
@@ -303,7 +303,7 @@ impl Beside {
         self.counting.abort();
         self.risks.abort();
         self.suspending.abort();
-        // It ends after the current page. If the database is down, there is no wait for it.
+        // It ends after the current page. If the database is down, do not wait for it.
         let _ = tokio::time::timeout(CLOSE, self.backfilling.ended()).await;
     }
 }
@@ -332,7 +332,7 @@ async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ing
     }
 }
 
-/// Live rows that are not followed.
+/// Live rows that the configuration does not follow.
 #[derive(Debug, PartialEq, Eq)]
 struct Outside {
     rows: u64,
@@ -340,14 +340,14 @@ struct Outside {
     namespaces: String,
 }
 
-/// Whether the configuration follows every object of a kind.
+/// Returns true if the configuration follows every object of a kind.
 fn follows_all(kind: &Kind, ingester: &Ingester) -> bool {
     ingester.has_kind(kind.name()) && (ingester.namespaces.is_empty() || !kind.namespaced())
 }
 
 /// The live rows of a kind that the configuration leaves out, from counts by namespace.
 fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Option<Outside> {
-    /// How many namespaces are listed.
+    /// The number of namespaces that are listed.
     const NAMED: usize = 5;
     let followed = |namespace: &String| {
         follows_all(kind, ingester) || ingester.has_kind(kind.name()) && ingester.namespaces.contains(namespace)
@@ -361,14 +361,14 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
     (rows > 0).then(|| Outside { rows, namespaces: named.join(", ") })
 }
 
-/// How long after a backfill to look again for rows of older definitions: during a rolling update, an older release may have
-/// written some. The first look again is soon, when that release has probably ended.
+/// The pauses after a backfill before the next look for rows of older definitions: during a rolling update, an older release may have
+/// written some. The first pause is short, because that release has probably ended by then.
 const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
 
-/// The longest pause while rows wait that a changed filter leaves out: a person may have said meanwhile that they are meant.
+/// The longest pause while rows wait that a changed filter leaves out: in the meantime a person may have confirmed that they are meant.
 const WAITING: Duration = Duration::from_secs(600);
 
-/// How long a page may take once the backfill is to stop, before it is given up: a silent database must not keep the permit.
+/// The time that a page has once the backfill must stop, before it is given up: if the database hangs, it must not keep the permit.
 const PAGE: Duration = Duration::from_secs(60);
 
 /// Backfills columns that migrations added and rows of older definitions, one table after the other, while the mirror runs.
@@ -383,10 +383,10 @@ struct Filling {
     stop: CancellationToken,
 }
 
-/// How a backfill of one table ended.
+/// The way in which a backfill of one table ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filled {
-    /// `waits`: but for rows that a changed filter leaves out.
+    /// `waits`: all rows are filled, except rows that a changed filter leaves out.
     Completely { waits: bool },
     /// The program stops.
     Stopped,
@@ -397,7 +397,7 @@ enum Filled {
 }
 
 impl Filling {
-    /// Backfills and looks again, until the program stops.
+    /// Backfills in rounds, until the program stops.
     async fn run(self) {
         let pauses = || AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
         let mut next = pauses();
@@ -437,7 +437,7 @@ impl Filling {
         }
     }
 
-    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind is resumed, and for all others. Returns whether
+    /// Backfills all new columns of these kinds. Tables of suspended kinds come last, and wait until the kind is resumed. Returns true if
     /// rows wait that a changed filter leaves out.
     async fn all(&self, kinds: &[Kind]) -> Result<bool, StoreError> {
         let mut waits = false;
@@ -446,7 +446,7 @@ impl Filling {
             self.metrics.backfill(backfill.kind.name()).incomplete_columns(backfill.columns().len());
         }
         while !waiting.is_empty() {
-            // The first whose kind is not suspended.
+            // Take the first table whose kind is not suspended.
             let permits = waiting.iter().map(|backfill| Box::pin(self.suspension.permit(backfill.kind.name())));
             let permit = tokio::select! {
                 biased;
@@ -474,7 +474,7 @@ impl Filling {
         Ok(waits)
     }
 
-    /// Backfills one table. Stops after the current page if the program stops, the kind is to be suspended or goes to another member, or
+    /// Backfills one table. Stops after the current page if the program stops, the kind is being suspended or goes to another member, or
     /// the rate changes.
     async fn one(&self, backfill: &Backfill, mut permit: Permit) -> Result<Filled, StoreError> {
         if !self.leading.leads(&backfill.kind) {

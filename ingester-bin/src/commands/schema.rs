@@ -35,7 +35,7 @@ const OUT: &str = "generated-sql";
 pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending, Failure> {
     let Registry { kinds, views } = program.of_schema();
     let kinds = chosen(kinds, &arguments.kinds)?;
-    // Views are over all kinds.
+    // Views cover all kinds.
     let views = if arguments.kinds.is_empty() { views } else { &[] };
     let dialect = arguments.dialect;
     output::print(&dialect.script(&dialect.create_all(&Schema::of(Registry { kinds: &kinds, views }))))?;
@@ -47,7 +47,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     let out = match (&arguments.out, program.kinds_file) {
         (Some(out), _) => out.as_path(),
         (None, None) => Path::new(OUT),
-        // The migrations of the program's own kinds must be there, if they exist.
+        // If the program's own kinds have migrations, these must exist.
         (None, Some(file)) => {
             return Err(Failure::Usage(anyhow!(
                 "the migrations of the kinds of {} need a folder of their own: name it with --out",
@@ -121,7 +121,7 @@ fn warn_of_redundant_keys(schema: &Schema) {
     ddl::redundant_keys(schema).iter().for_each(|key| note(&format!("warning: {key}")));
 }
 
-/// Reports the structs that silently let Rust's types decide what is stored if an object has no value.
+/// Reports the structs whose Rust types silently decide what is stored if an object has no value.
 fn warn_of_absence(kinds: &[Kind]) {
     let of_metadata = |column: &Column| column.path.is_some_and(|path| path.steps().next() == Some("metadata"));
     let silent = |column: &Column| column.absent == Absent::Unsaid && !of_metadata(column);
@@ -136,7 +136,7 @@ fn warn_of_absence(kinds: &[Kind]) {
     }
 }
 
-/// As [`warn_of_absence`], for the kinds of a file.
+/// Does the same as [`warn_of_absence`], for the kinds of a file.
 fn warn_of_silent_file(program: &Program) {
     let (silent, Some(file)) = (program.silent, program.kinds_file) else { return };
     if !silent.is_empty() {
@@ -157,7 +157,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     }
     let store = database.open().await?;
     refuse_foreign(&store, released.as_ref(), program).await?;
-    // First, because PostgreSQL does not drop a column that a view reads.
+    // Drop views first, because PostgreSQL does not drop a column that a view reads.
     for view in views_to_drop(&arguments.drop_view, &store, program).await? {
         store.drop_left_view(view).await?;
         note(&format!("drop view `{view}`"));
@@ -169,7 +169,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     };
     if !program.declared.is_empty() {
         let may = match (reviewed, arguments.allow_destructive) {
-            // The reviewed folder has created them. Only the definitions remain to be recorded.
+            // The reviewed folder has created them, so only the definitions remain to be recorded.
             (true, _) => May::Add,
             (false, true) => May::Drop,
             (false, false) => May::Change,
@@ -259,7 +259,7 @@ fn note_applied(applied: &Applied) {
     }
 }
 
-/// Reports how the tables differ from those of the migrations; returns whether they do.
+/// Reports how the tables differ from the tables of the migrations. Returns true if they differ.
 fn note_drift(applied: &Applied) -> bool {
     for drift in &applied.drift {
         note(&format!("differs: {drift}"));
@@ -294,7 +294,7 @@ fn note_left(left: &[String], program: Program) {
     }
 }
 
-/// Reports the views that we made and that are not declared here; those that are `dropped` now are not reported.
+/// Reports the views that we made and that are not declared here, except the ones that are `dropped` now.
 async fn note_left_views(store: &Store, program: Program, dropped: &[Ident]) -> Result<(), Failure> {
     for view in store.catalog().await?.left_views(&declared_views(program)) {
         if dropped.contains(&view) {
@@ -310,7 +310,7 @@ async fn note_left_views(store: &Store, program: Program, dropped: &[Ident]) -> 
     Ok(())
 }
 
-/// The views of `--drop-view`, which must be ours and not declared: others are refused before anything is changed.
+/// Returns the views of `--drop-view`, which must be ours and not declared: others are refused before the command changes anything.
 async fn views_to_drop(named: &[String], store: &Store, program: Program) -> Result<Vec<Ident>, Failure> {
     if named.is_empty() {
         return Ok(Vec::new());
@@ -408,7 +408,8 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     Ok(Ending::Problem)
 }
 
-/// How the tables of a database differ from those that migrations make, from those of declared kinds, and the ingester's own.
+/// Returns how the tables of a database differ from those that migrations make and from those of declared kinds, and how the ingester's own
+/// tables differ.
 pub(super) fn differences(schema: &Schema, declared: Registry<'_>, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut differences = drift(schema, catalog, dialect);
     // Tables and columns that are not declared any more stay as they are.
@@ -419,7 +420,7 @@ pub(super) fn differences(schema: &Schema, declared: Registry<'_>, catalog: &Cat
     differences
 }
 
-/// Prints what `schema apply` would run, as a script of the database's dialect.
+/// Prints the statements that `schema apply` would run, as a script of the database's dialect.
 async fn plan(
     database: &Database,
     released: Option<&Released>,
@@ -428,7 +429,7 @@ async fn plan(
 ) -> Result<Ending, Failure> {
     let store = match database.address().missing_file() {
         None => database.open_existing().await?,
-        // As if the database existed and were empty.
+        // As for an empty database.
         Some(_) => {
             database.announce();
             note(&format!("dry run: this would make {database}"));
@@ -507,7 +508,7 @@ pub(crate) async fn info(arguments: SchemaInfo, program: Program) -> Result<Endi
     Ok(if any(MigrationState::Changed) || any(MigrationState::Missing) { Ending::Problem } else { Ending::Done })
 }
 
-/// A program without migrations.
+/// The failure of a program without migrations.
 fn none_built_in() -> Failure {
     Failure::Usage(anyhow!("this program has no migrations built in: name their folder with --sql"))
 }
@@ -545,7 +546,7 @@ mod tests {
         touch(&path);
         assert!(std::fs::metadata(&path).unwrap().modified().unwrap() > SystemTime::UNIX_EPOCH);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "text");
-        // It is not created, and nothing else fails.
+        // The file is not created, and nothing else fails.
         touch(&folder.path().join("absent.rs"));
         assert!(!folder.path().join("absent.rs").exists());
     }

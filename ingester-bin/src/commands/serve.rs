@@ -35,14 +35,14 @@ use tokio_util::sync::CancellationToken;
 /// The most connections that write: evicted objects are changed seldom.
 const WRITERS: u32 = 4;
 
-/// How long writes that have outlived their requests may take once the server stops. With the time for requests, it is within
+/// The time that writes which have outlived their requests have once the server stops. Together with the time for requests, it is within
 /// the 30 seconds that Kubernetes gives a pod.
 const WRITES: Duration = Duration::from_secs(10);
 
-/// How often the certificate's files are checked for changes.
+/// The interval between checks of the certificate's files.
 const CERTIFICATE: Duration = Duration::from_secs(10);
 
-/// How often the trusted authorities are reread.
+/// The interval between readings of the trusted authorities.
 const TRUST: Duration = Duration::from_secs(60);
 
 pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> Result<Ending, Failure> {
@@ -58,7 +58,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     }
     let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), program.kinds)?;
     let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
-    // Addresses and files that cannot be used are reported before any wait.
+    // Report addresses and files that cannot be used before any wait.
     let door = Door::open(arguments, &config.serve).await?;
     let client = match arguments.insecure_loopback {
         Some(_) if !arguments.cluster.is_named() => None,
@@ -70,7 +70,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let former = former(&config.serve, client.as_ref())?;
     let restores = restore_rights(arguments, &config.serve, client.is_some()).await?;
     let mut parts = Vec::new();
-    // `ingester run` on the same machine, with the same file, has `server.address`.
+    // An `ingester run` on the same machine, with the same file, would use `server.address`.
     let probes = config.serve.probes.as_ref().or(config.server.address.as_ref());
     if let (Some(address), Some(_)) = (probes, &arguments.target.config) {
         let server = Server::bind(address, "serve.probes").await.map_err(Failure::Usage)?;
@@ -141,7 +141,7 @@ async fn close(stores: [Arc<Store>; 2]) {
     }
 }
 
-/// As whom objects are restored.
+/// Returns the identity with which objects are restored.
 async fn restore_rights(
     arguments: &Serve,
     serve: &ingester_config::Serve,
@@ -154,7 +154,7 @@ async fn restore_rights(
     })
 }
 
-/// Which former objects callers may see.
+/// Returns the rule that decides which former objects callers may see.
 fn former(serve: &ingester_config::Serve, client: Option<&Client>) -> Result<FormerAccess, Failure> {
     if serve.former_objects == FormerObjects::OlderHidden && client.is_none() {
         return Err(Failure::Usage(anyhow!(
@@ -165,7 +165,7 @@ fn former(serve: &ingester_config::Serve, client: Option<&Client>) -> Result<For
     Ok(FormerAccess::new(serve.former_objects, client.cloned()))
 }
 
-/// The stores from which the server reads and to which it writes, once their databases are known to belong to this cluster.
+/// Returns the stores from which the server reads and to which it writes, once their databases are known to belong to this cluster.
 async fn stores(
     config: &Config,
     kinds: &[Kind],
@@ -187,7 +187,7 @@ async fn stores(
     Ok((reads, writes))
 }
 
-/// A store of these kinds, once the database has their tables.
+/// Returns a store of these kinds, once the database has their tables.
 async fn connected(
     address: &Address,
     kinds: &[Kind],
@@ -205,7 +205,7 @@ async fn connected(
 struct Door {
     listener: Listener,
     tls: Option<Tls>,
-    /// Whether there is a cluster to restore objects into.
+    /// There is a cluster to restore objects into.
     restores: bool,
 }
 
@@ -249,7 +249,7 @@ impl Door {
             Some(tls) => {
                 tracing::info!(address, "Serving");
                 let following = without_error(tls.follow(CERTIFICATE, metrics.clone(), stop.clone()));
-                // It ends with the stop, without a wait for it.
+                // This part ends with the stop, and nobody waits for it.
                 let _following = Part::spawn("reader of the certificate", Until::Stop, health, stop, following);
                 self.listener.serve(limits(serve), metrics, handler, stop.clone()).await;
             }
@@ -270,7 +270,7 @@ fn limits(serve: &ingester_config::Serve) -> Limits {
     Limits { connections: serve.max_connections, request: serve.timeout, ..Limits::default() }
 }
 
-/// The authentication by this cluster, and the part that rereads the trusted authorities.
+/// Returns the authentication by this cluster, and the part that rereads the trusted authorities.
 async fn known(
     client: Client,
     serve: &ingester_config::Serve,

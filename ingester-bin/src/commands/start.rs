@@ -1,4 +1,4 @@
-//! What `run` and `serve` do when they start: they stop on signals, and wait for the database.
+//! The start of `run` and `serve`: they stop on signals, and wait for the database.
 
 use crate::cluster::lasts;
 use crate::ending::Failure;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How long closing the connections may take: a database that is down must not keep the process from ending.
+/// The time limit for closing the connections: if a database is down, it must not keep the process from ending.
 pub(super) const CLOSE: Duration = Duration::from_secs(1);
 
 /// The pauses between attempts to reach a database that is not ready, without end.
@@ -54,18 +54,18 @@ pub(super) struct Tables {
     /// The program, with all its kinds.
     pub(super) program: Program,
     pub(super) released: Option<Released>,
-    /// Whether this process migrates the tables.
+    /// This process migrates the tables.
     pub(super) migrate: bool,
 }
 
 /// A database that is ready.
 pub(super) struct Opened {
     pub(super) store: Store,
-    /// What is known about its cluster; `None` if no cluster had to be asked.
+    /// The result of checking its cluster; `None` if no cluster had to be asked.
     pub(super) identity: Option<ClusterCheck>,
 }
 
-/// Why no database is ready.
+/// The reason why no database is ready.
 pub(super) enum NotOpened {
     /// It belongs to another cluster, or to a program with another prefix: it was not changed.
     NotOurs(IdentityError),
@@ -93,13 +93,13 @@ impl From<NotOpened> for Failure {
 
 /// The receiver of the progress.
 pub(super) struct Watched<'w> {
-    /// The cluster to which the database has to belong.
+    /// The cluster to which the database must belong.
     pub(super) client: &'w kube::Client,
     pub(super) health: &'w Health,
 }
 
-/// Connects, retrying as long as it takes. Then, in this order: checks that the database belongs to the cluster, if one must be
-/// asked; migrates the tables, or waits until another program has. So the database of another cluster is never written.
+/// Connects, retrying as long as necessary. Then, in this order: checks that the database belongs to the cluster, if one must be asked;
+/// migrates the tables, or waits until another program has. So the database of another cluster is never written.
 pub(super) async fn open(
     tables: &Tables,
     options: ConnectOptions,
@@ -128,7 +128,7 @@ pub(super) async fn open(
 /// The cluster has not told its identity.
 const UNIDENTIFIED: &str = "The cluster is not identified yet, trying again";
 
-/// Why a database is not ready.
+/// The reason why a database is not ready.
 enum NotReady {
     /// It cannot be reached now.
     Unreachable(StoreError),
@@ -183,7 +183,7 @@ impl From<ApplyError> for NotReady {
 }
 
 impl NotReady {
-    /// The tables of declared kinds cannot be changed to fit.
+    /// The failure when the tables of declared kinds cannot be changed to fit.
     fn declared(error: DeclaredError, program: Program) -> Self {
         match error {
             DeclaredError::Store(error) => error.into(),
@@ -200,7 +200,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
         None => None,
     };
     if tables.migrate {
-        // Before the first statement of any kind: beside a cluster, `belonging` has looked.
+        // Check before the first statement of any kind. With a cluster, `belonging` has already done so.
         if cluster.is_none() {
             super::refuse_foreign(&store, tables.released.as_ref(), tables.program).await?;
         }
@@ -218,8 +218,8 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
                     Ok(applied) => applied.drift.iter().for_each(|drift| {
                         tracing::warn!(%drift, "The database differs from the released schema");
                     }),
-                    // An older program that runs during an upgrade, or after an upgrade was reverted. The database may still
-                    // have everything that it needs; this is checked next.
+                    // An older program runs during an upgrade, or after an upgrade was reverted. The database may still have everything
+                    // that the program needs; the next step checks this.
                     Err(error @ ApplyError::Later(_)) => tracing::warn!(%error, "The database is of a later release"),
                     Err(error) => return Err(error.into()),
                 }
@@ -265,7 +265,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
 }
 
 /// Checks that the database belongs to the cluster, and that it has no tables of another program. A database without a cluster is recorded
-/// as this one's before anything else of it is changed: only the table for that is created, if it is missing.
+/// as this one's before any other change to it: only the table for that is created, if it is missing.
 async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();
@@ -290,7 +290,7 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
     Ok(identity)
 }
 
-/// Checks that the database belongs to the cluster and has these names, and asks until both answer.
+/// Checks that the database belongs to the cluster and has these names; repeats its questions until both answer.
 pub(super) async fn identified(
     client: &kube::Client,
     store: &Store,
@@ -310,7 +310,7 @@ pub(super) async fn identified(
     Ok(identity)
 }
 
-/// The failure of a command that needs to know the cluster.
+/// Returns the failure of a command that needs to know the cluster.
 pub(super) fn failure(error: IdentityError) -> Failure {
     match error {
         IdentityError::Store(error) => error.into(),

@@ -1,4 +1,4 @@
-//! The text of an object as the printers take it. serde has no integers of any length, so the text is read here.
+//! The text of an object in the form that the printers need. serde has no integers of any length, so this file parses the text itself.
 
 use ingester_core::json::{Error, Reader, TokenKind, from_str};
 use ingester_printers::Tree;

@@ -1,7 +1,7 @@
 //! `ingester ui`: the console on a port of this machine, with the credentials of a kubeconfig.
 //!
-//! The page knows only the secret of this process, which is in the part of its address that browsers do not send. So the user's credentials stay here,
-//! and another program of this machine cannot use them.
+//! The page knows only the secret of this process, which is in the part of its address that browsers do not send. So the user's credentials
+//! stay here, and another program on this machine cannot use them.
 
 use super::start::stop_on_signals;
 use crate::arguments::Ui;
@@ -28,11 +28,11 @@ const ASKED: [HeaderName; 2] = [ACCEPT, CONTENT_TYPE];
 /// The headers that are passed back.
 const ANSWERED: [HeaderName; 3] = [CONTENT_TYPE, RETRY_AFTER, WARNING];
 
-/// How requests are passed on.
+/// Passes requests on to the server.
 struct Proxy {
     client: Client,
     secret: String,
-    /// Whether those that change something are, too.
+    /// Requests that change something are passed on, too.
     writes: bool,
 }
 
@@ -84,7 +84,7 @@ impl Proxy {
     async fn answer(&self, request: Request<Body>) -> Result<Response<Body>, Status> {
         let (parts, body) = request.into_parts();
         let target = path::parse(parts.uri.path())?;
-        // Its own files, which are those of this program.
+        // The console's own files come from this program.
         if let Some(file) = console::answer(&target, &parts) {
             return Ok(file);
         }
@@ -115,10 +115,10 @@ impl Proxy {
         Ok(response)
     }
 
-    /// Whether a request is from the page whose address has the secret.
+    /// Returns true if a request is from the page whose address has the secret.
     fn knows_secret(&self, headers: &HeaderMap) -> bool {
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        // Without an end at the first difference, whose time would tell where it is.
+        // Compare without stopping at the first difference, because the time would reveal its position.
         given.is_some_and(|given| {
             let differs = |(a, b): (u8, u8)| a ^ b;
             given.len() == self.secret.len()
@@ -126,7 +126,7 @@ impl Proxy {
         })
     }
 
-    /// Refuses what changes something, unless `--write` says otherwise.
+    /// Refuses requests that change something, unless `--write` allows them.
     fn ensure_passed(&self, method: &Method, target: &Target<'_>) -> Result<(), Status> {
         let reads = match *method {
             Method::GET | Method::HEAD => true,

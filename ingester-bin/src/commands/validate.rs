@@ -1,7 +1,7 @@
-//! `ingester validate`: the life of test objects in a live cluster, beside a running mirror, and its effect in SQL.
+//! `ingester validate`: runs the life of test objects in a live cluster with a running mirror, and checks its effect in SQL.
 //!
-//! It creates objects with unique names, only in a namespace that is labelled for it, and removes all of it in the end: the objects, and
-//! their rows. The mirror looks for the rows of objects that it has evicted, and knows by the label that those of test objects are removed.
+//! It creates objects with unique names, only in a namespace that is labelled for it, and removes all of them in the end: the objects, and
+//! their rows. The mirror looks for the rows of objects that it has evicted; the label tells it that the rows of test objects are removed.
 
 mod example;
 
@@ -29,7 +29,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// How long the mirror may take for a step, beside the configured delay of deletions.
+/// The time that the mirror has for a step, in addition to the configured delay of deletions.
 const STEP: Duration = Duration::from_secs(60);
 
 /// The pause between two looks.
@@ -81,7 +81,7 @@ pub(crate) async fn run(arguments: &Validate, config: Config, program: Program) 
     Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
 }
 
-/// Errors that are known before any request.
+/// Returns errors that are known before any request.
 fn check(arguments: &Validate, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
     let wrong = |why: String| Err(Failure::Usage(anyhow!(why)));
     let namespace = &arguments.namespace;
@@ -159,12 +159,12 @@ struct Life<'a> {
     namespace: &'a str,
     label: &'a str,
     run: &'a str,
-    /// Whether the mirror gives the objects its finalizer.
+    /// The mirror gives the objects its finalizer.
     finalizer: bool,
     patience: Duration,
 }
 
-/// Why a step failed; empty while nothing was seen.
+/// The reason why a step failed; empty while nothing was seen.
 type Seen = Result<(), String>;
 
 impl Life<'_> {
@@ -250,7 +250,7 @@ impl Life<'_> {
         self.until(async || self.is_stored(name).await).await
     }
 
-    /// The schema of the kind's version, from its CRD; null without a CRD, or if it may not be read.
+    /// Returns the schema of the kind's version, from its CRD; null without a CRD, or without the right to read it.
     async fn schema(&self) -> Value {
         let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         let path = format!("{crds}/{}.{}", self.kind.plural(), self.kind.group());
@@ -300,17 +300,17 @@ impl Life<'_> {
             }
             match &last {
                 Some(last) => same(self.kind, last, &row),
-                // It left before it could be read.
+                // The object left before it could be read.
                 None => Ok(()),
             }
         })
         .await
     }
 
-    /// Removes what is left in the cluster and in SQL.
+    /// Removes everything that is left in the cluster and in SQL.
     async fn clean(&self, name: &str, uid: Option<&str>) -> Seen {
         let Some(uid) = uid else { return Ok(()) };
-        // Only with its own uid: another object may have the name by now.
+        // Delete it only with its own uid: another object may have the name by now.
         if self.object(name).await?.is_some_and(|object| object.metadata.uid.as_deref() == Some(uid)) {
             match self.api().delete(name, &DeleteParams::default()).await {
                 Ok(_) => {}
@@ -326,7 +326,7 @@ impl Life<'_> {
         let failed = |error: ingester_store::StoreError| error.to_string();
         let Ok(row) = self.row(uid).await else { return Ok(()) };
         if row.eviction != Eviction::None {
-            // It becomes the row of a deleted object, as which it is purged.
+            // Turn it into the row of a deleted object, which can be purged.
             let object = Object::parse(row.json(), ManagedFields::Keep).map_err(|error| error.to_string())?;
             let mut deleted = self.kind.bare_row(&object).map_err(|error| error.to_string())?;
             deleted.delete_time = Some(self.store.now());
@@ -345,7 +345,7 @@ impl Life<'_> {
         purged.map(drop).map_err(failed)
     }
 
-    /// Whether SQL agrees with the cluster.
+    /// Checks that SQL agrees with the cluster.
     async fn is_stored(&self, name: &str) -> Seen {
         let object = self.object(name).await?.ok_or("the object is no longer in the cluster")?;
         let ours = self.kind.marks().name(Mark::Finalizer).to_string();
@@ -391,7 +391,7 @@ impl Life<'_> {
     }
 }
 
-/// Whether a row has the content of an object, except for the parts that its kind does not store.
+/// Checks that a row has the content of an object, except for the parts that its kind does not store.
 fn same(kind: &Kind, object: &DynamicObject, row: &StoredRow) -> Seen {
     let text = serde_json::to_string(object).map_err(|error| error.to_string())?;
     let text = kind.stored_text(&text).map_err(|error| error.to_string())?;

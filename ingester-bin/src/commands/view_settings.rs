@@ -9,7 +9,7 @@ use ingester_core::view::{Condition, Expression, View};
 use ingester_store::{ErrorClass, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Writes the values, retrying as long as the database is out of reach.
+/// Writes the values, retrying while the database cannot be reached.
 pub(super) async fn write(
     store: &Store,
     settings: &BTreeMap<String, String>,
@@ -40,8 +40,8 @@ pub(super) async fn write(
     Ok(())
 }
 
-/// The settings of the file, and those of the environment that the file does not have and that a view reads. Other programs may use variables with
-/// these names for their own purposes.
+/// Returns the settings of the file, and additional settings of the environment that a view reads and that the file lacks. Other programs
+/// may use variables with these names for their own purposes.
 fn filled(
     settings: &BTreeMap<String, String>,
     environment: &Environment,
@@ -132,7 +132,7 @@ views:
         };
         let other = file(&[("other", "o")]);
         assert_eq!(filled(&other, &region("eu-1"), &reads), file(&[("deploy_region", "eu-1"), ("other", "o")]));
-        // The file takes precedence, even if it says that there is none.
+        // The file takes precedence, even if it says that there is no value.
         for own in ["here", ""] {
             let own = file(&[("deploy_region", own)]);
             assert_eq!(filled(&own, &region("eu-1"), &reads), own);

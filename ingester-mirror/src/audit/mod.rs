@@ -2,9 +2,9 @@
 //!
 //! May use: ingester-config, ingester-core, ingester-store, cluster, events, health, lifecycle, metrics, pipeline, replicas, sync, unit.
 //!
-//! `schedule` does it from time to time beside the mirror. `verdict` says whether an object and its row agree: pure. Here both are read, page by
-//! page, so memory holds one page and the uids. They are not read at the same moment, and the mirror may be running, so all suspects are read again
-//! together, objects and rows, until the findings are stable.
+//! `schedule` runs audits from time to time, concurrently with the mirror. `verdict` decides if an object and its row agree: pure. This
+//! file reads both, page by page, so memory holds one page and the uids. They are not read at the same moment, and the mirror may be
+//! running, so all suspects are read again together, objects and rows, until the findings are stable.
 
 mod schedule;
 mod verdict;
@@ -36,23 +36,23 @@ use verdict::{Wanted, judge};
 /// Rows in one page.
 const ROWS: usize = 1000;
 
-/// Objects in one page, and suspects that are read again together: as many as may be in memory.
+/// Objects in one page, and suspects that are read again together: the most that may be in memory.
 const OBJECTS: u32 = 64;
 
-/// How many requests to the API server are under way.
+/// The number of concurrent requests to the API server.
 const REQUESTS: usize = 16;
 
 /// The pauses between readings of the suspects: the mirror may need some time to write them.
 const PAUSES: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(2)];
 
-/// How long the write of what settled may take, beside the time for which changes are gathered.
+/// The time for writing settled changes, in addition to the time for which changes are gathered.
 const WRITTEN: Duration = Duration::from_secs(10);
 
 /// Attempts to repair.
 const REPAIRS: usize = 3;
 
-/// Why an audit failed.
+/// The reason why an audit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The API server.
@@ -72,14 +72,14 @@ pub struct Repaired {
     pub left: u64,
 }
 
-/// How far an audit has come with one kind.
+/// The progress of an audit with one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditProgress {
-    /// How many objects were compared with their rows.
+    /// The number of objects that were compared with their rows.
     Compared(u64),
-    /// How many objects and rows may differ and are read again.
+    /// The number of objects and rows that may differ and are read again.
     Confirming(usize),
-    /// How many are repaired, of how many objects and rows that differ.
+    /// The number of repaired objects and rows, and of all that differ.
     Repairing(usize, usize),
 }
 
@@ -101,8 +101,8 @@ struct Suspect {
     name: Box<str>,
 }
 
-/// Compares `kinds` in the cluster with their rows and adds each difference to the report. With `repair`, it also repairs
-/// them, except for suspended kinds. `progress` receives how far each kind has come.
+/// Compares `kinds` in the cluster with their rows and adds each difference to the report. With `repair`, it also repairs them, except for
+/// suspended kinds. `progress` receives the progress of each kind.
 ///
 /// A kind that is not installed in the cluster has no objects: its live rows are orphans.
 ///
@@ -119,7 +119,7 @@ pub async fn audit(
     audit_parts(context, kinds, None, config, repair, report, progress).await
 }
 
-/// The same for some parts of the kinds: another process audits the others.
+/// Does the same for some parts of the kinds; another process audits the others.
 async fn audit_parts(
     context: &Context,
     kinds: &[Kind],
@@ -130,12 +130,12 @@ async fn audit_parts(
     progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
 ) -> Result<Repaired, AuditError> {
     let mut repaired = Repaired::default();
-    // Whole kinds are read, once for all of their parts.
+    // Read whole kinds, once for all of their parts.
     let mut whole = config.clone();
     whole.ingester.replicas.enabled = false;
-    // A person who repairs means what the report says.
+    // A person who repairs accepts the report, so no limit applies.
     whole.ingester.sweep_limit = SweepLimit::of(0);
-    // It is never cancelled: an audit ends by itself, or with the process.
+    // This token is never cancelled: an audit ends by itself, or with the process.
     for unit in units(context, kinds, &Live::fixed(whole), &CancellationToken::new()) {
         let is_of_it = |part: &&Scope| part.kind.name() == unit.kind.name() && part.namespace == unit.namespace;
         let shards = match parts {
@@ -182,7 +182,7 @@ impl<'a> Auditor<'a> {
         Ok(auditor)
     }
 
-    /// Compares the unit's objects with their rows, and repairs what differs if `repair`.
+    /// Compares the unit's objects with their rows, and repairs the differences if `repair`.
     async fn audit(&mut self, repair: bool, report: &mut AuditReport) -> Result<Repaired, AuditError> {
         let suspects = self.suspects(report).await?;
         let findings = self.confirm(suspects).await?;
@@ -200,13 +200,13 @@ impl<'a> Auditor<'a> {
         Ok(repaired)
     }
 
-    /// Whether an object of this uid is compared.
+    /// Returns true if the object with this uid is compared.
     fn has(&self, uid: &str) -> bool {
         self.shards.iter().any(|shard| shard.has(uid))
     }
 
     fn has_text(&self, text: &str) -> bool {
-        // The uid is read only where it matters.
+        // Read the uid only if there are shards.
         self.shards.iter().any(|shard| shard.is_whole())
             || self.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
     }
@@ -219,7 +219,7 @@ impl<'a> Auditor<'a> {
         (self.progress)(&self.unit().kind, progress);
     }
 
-    /// A repair leaves alone what lost evictions have left.
+    /// Reads the lost evictions, because a repair must leave the rows alone that they have left.
     async fn read_lost(&self) -> Result<(), StoreError> {
         let recorded = self.unit().rows.lost_evictions().await?;
         let uids: Vec<&str> = recorded.iter().map(|lost| &*lost.uid).collect();
@@ -240,7 +240,7 @@ impl<'a> Auditor<'a> {
         Ok(())
     }
 
-    /// What differs on the first reading.
+    /// Returns the objects and rows that differ on the first reading.
     async fn suspects(&self, report: &mut AuditReport) -> Result<Vec<Suspect>, AuditError> {
         let Unit { cluster, rows, kind, .. } = self.unit();
         let counts = report.kind(kind.name());
@@ -312,7 +312,7 @@ impl<'a> Auditor<'a> {
         Ok(suspects)
     }
 
-    /// Whether a row is older than its object because changes are gathered.
+    /// Returns true if a row is older than its object because changes are gathered.
     fn settles(&self, finding: &Finding, stored: Option<&StoredRow>) -> bool {
         let settle = self.unit().config().ingester.settle_of(self.unit().kind.name());
         let (Finding::Stale { .. }, false, Some(stored)) = (finding, settle.is_zero(), stored) else { return false };
@@ -345,7 +345,7 @@ impl<'a> Auditor<'a> {
         }
     }
 
-    /// Reads all suspects again, objects and then rows, a few times. What is wrong each time is a finding.
+    /// Reads all suspects again, objects and then rows, a few times. A difference that persists each time is a finding.
     async fn confirm(&self, suspects: Vec<Suspect>) -> Result<Vec<(Suspect, Finding)>, AuditError> {
         let (mut left, mut found) = (suspects, Vec::new());
         for (round, pause) in PAUSES.into_iter().enumerate() {
@@ -401,7 +401,7 @@ impl<'a> Auditor<'a> {
         Ok(findings)
     }
 
-    /// Processes what differs as the mirror would; the cluster wins over what is stored. Returns how many differ afterwards.
+    /// Processes the differences as the mirror would; the cluster wins over the database. Returns how many differ afterwards.
     async fn repair(&mut self, findings: &[(Suspect, Finding)]) -> Result<usize, AuditError> {
         let mut left: Vec<&(Suspect, Finding)> = findings.iter().collect();
         for _ in 0..REPAIRS {
@@ -483,7 +483,7 @@ mod tests {
         }
     }
 
-    /// An object that cannot be made into a row, and one that is there although its row is the only copy of it.
+    /// An object that cannot be turned into a row, and an object in the cluster although its row is its only copy.
     #[tokio::test]
     async fn unreadable_objects_and_ghosts_are_findings() {
         let deep = (0..150).fold("1".to_owned(), |inner, _| format!("[{inner}]"));
@@ -508,7 +508,7 @@ mod tests {
         );
     }
 
-    /// The uids that these parts find missing in an empty table, and how many objects they count.
+    /// Returns the uids that these parts find missing in an empty table, and the number of objects that they count.
     async fn missing(shards: Vec<Shard>) -> (Vec<String>, u64) {
         let context = context(UIDS.map(|uid| (uid, item(uid, "{}"))).into()).await;
         let live = Live::fixed(Config::default());

@@ -1,4 +1,4 @@
-//! Audits from time to time, beside the mirror: what they find is a metric and a log line, and is not repaired.
+//! Audits from time to time, concurrently with the mirror. The findings go into metrics and the log, and are not repaired.
 
 use super::{AuditReport, Counts, audit_parts};
 use crate::events::Publisher;
@@ -17,13 +17,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How soon a kind that was not in SQL yet is looked at again.
+/// The pause before another look at a kind that was not in SQL yet.
 const SOON: Duration = Duration::from_secs(10);
 
 /// The shortest pause from the end of one round to the begin of the next.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How many findings of a kind are named in the log.
+/// The number of findings per kind that the log names.
 const NAMED: usize = 10;
 
 /// The units of a kind that this process holds.
@@ -37,7 +37,7 @@ fn names(units: &[Scope]) -> BTreeSet<String> {
     units.iter().map(Scope::name).collect()
 }
 
-/// Which units the findings that are shown are of, by kind.
+/// The units whose findings are shown, by kind.
 #[derive(Default)]
 struct Shown(Mutex<BTreeMap<Box<str>, BTreeSet<String>>>);
 
@@ -46,8 +46,8 @@ impl Shown {
         self.0.lock()
     }
 
-    /// Forgets the findings of kinds that are not audited any more, and of kinds that another member now holds a unit of: this
-    /// process would never take them back.
+    /// Forgets the findings of kinds that are not audited any more, and of kinds with a unit that another member now holds: this process
+    /// would never take these findings back.
     fn forget(&self, kinds: &[Kind], config: &Config, assignment: &Assignment, metrics: &Metrics) {
         let mut units = self.units();
         for kind in kinds {
@@ -62,11 +62,11 @@ impl Shown {
     }
 }
 
-/// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are skipped,
-/// and kinds whose first list is not in SQL yet are tried again soon. Where the work is shared, each member compares what it
-/// mirrors itself: it alone knows what of it is in SQL.
+/// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are skipped, and kinds
+/// whose first list is not in SQL yet are tried again soon. Where the work is shared, each member compares the part that it mirrors,
+/// because no other member knows how much of it is in SQL.
 ///
-/// The first round is at a random time within the period, so that ingesters that start together do not run in step.
+/// The first round begins at a random time within the period, so that ingesters that start together do not run in step.
 pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, stop: &CancellationToken) {
     let chance =
         f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
@@ -117,7 +117,7 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
     }
 }
 
-/// One kind after the other. Returns those that are not in SQL yet.
+/// Audits one kind after the other. Returns the kinds that are not in SQL yet.
 async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) -> Vec<Kind> {
     let mut pending = Vec::new();
     for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.name())) {
@@ -140,7 +140,7 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
         tokio::select! {
             biased;
             () = live.changed(&false, |config| config.ingester.is_suspended(name)) => {}
-            // A unit that is not mirrored for a moment may differ for that long.
+            // A unit that is not mirrored for a moment may differ during that time.
             () = moved => pending.push(*kind),
             done = one(context, *kind, &units, live) => {
                 if done {
@@ -152,10 +152,10 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
     pending
 }
 
-/// Audits these units of one kind. Returns whether it was completed.
+/// Audits these units of one kind. Returns true if the audit was completed.
 async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> bool {
     let (name, counted) = (kind.name(), context.metrics.audit(kind.name()));
-    // The audit's own requests and memory do not count as the mirror's.
+    // The audit's own requests and memory must not count as the mirror's.
     let metrics = match Metrics::new() {
         Ok(metrics) => metrics,
         Err(error) => {
@@ -200,7 +200,7 @@ async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> boo
     true
 }
 
-/// The counts in the order of [`FINDINGS`].
+/// Returns the counts in the order of [`FINDINGS`].
 fn of_each(counts: &Counts) -> [u64; FINDINGS.len()] {
     let Counts { missing, stale, ahead, different, deleted, orphaned, ghost, rejected, .. } = *counts;
     [missing, stale, ahead, different, deleted, orphaned, ghost, rejected]

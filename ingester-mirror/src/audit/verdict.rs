@@ -1,4 +1,4 @@
-//! Whether an object in the cluster and its row agree: a finding for each pair that differs, and the report. Pure.
+//! Compares an object in the cluster with its row: a finding for each pair that differs, and the report. Pure.
 //!
 //! Cluster and database are not read at the same moment. So a finding is only a suspicion until the same object and row, read
 //! again, give the same finding.
@@ -9,7 +9,7 @@ use ingester_store::StoredRow;
 use ingester_store::compare::{Difference, differences};
 use serde::{Serialize, Serializer};
 
-/// What the cluster has for one uid.
+/// The state of one uid in the cluster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {
     /// No object, or one that the kind's predicate leaves out.
@@ -24,14 +24,14 @@ pub(crate) enum Wanted<'a> {
         leaving: bool,
         /// The object is terminating and only others hold it: its row may have been purged.
         released: bool,
-        /// The reason in `ingester_rejects`, if the uid is in that table.
+        /// The reason in `ingester_rejects`, if that table has the uid.
         rejected: Option<&'a str>,
     },
-    /// An object that cannot be decoded, and why.
+    /// An object that cannot be decoded, with the reason.
     Undecodable(&'a str),
 }
 
-/// What is wrong with one object or row.
+/// The difference between one object and its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The object has no row.
@@ -56,7 +56,7 @@ pub enum Finding {
     Deleted,
     /// The row is live and not evicted, and the object does not exist.
     Orphaned,
-    /// The object was evicted from etcd and is there again. Neither it nor its row is changed until a person decides.
+    /// The object was evicted from etcd and exists there again. Neither it nor its row changes until a person decides.
     Ghost {
         /// The object's resourceVersion.
         object: u64,
@@ -68,7 +68,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Finding::Missing => "missing",
@@ -181,7 +181,7 @@ pub struct ReportEntry {
     pub name: String,
     /// `metadata.uid`
     pub uid: String,
-    /// What is wrong.
+    /// The difference.
     pub finding: Finding,
 }
 
@@ -269,14 +269,14 @@ impl Counts {
     }
 }
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AuditReport {
     /// The audited kinds, in order.
     pub kinds: Vec<Counts>,
     /// The findings, up to the limit. The counts include all.
     pub findings: Vec<ReportEntry>,
-    /// How many findings are not listed.
+    /// The number of findings that are not listed.
     pub unlisted: u64,
     #[serde(skip)]
     limit: usize,
@@ -288,7 +288,7 @@ impl AuditReport {
         AuditReport { limit, ..AuditReport::default() }
     }
 
-    /// The counts of a kind, 0 at first.
+    /// Returns the counts of a kind, 0 at first.
     pub(crate) fn kind(&mut self, kind: &str) -> &mut Counts {
         let index = self.kinds.iter().position(|counts| counts.kind == kind).unwrap_or_else(|| {
             self.kinds.push(Counts { kind: kind.to_owned(), ..Counts::default() });
@@ -307,7 +307,7 @@ impl AuditReport {
         }
     }
 
-    /// Whether nothing was found.
+    /// Returns true if there are no findings.
     pub fn is_clean(&self) -> bool {
         self.kinds.iter().all(|counts| counts.findings() == 0)
     }
@@ -471,7 +471,7 @@ mod tests {
         let finding = judge(&TABLE, &live(&row), Some(&stored(7, As::Evicted)));
         let Some(Finding::Different(differences)) = finding else { panic!("{finding:?}") };
         assert_eq!(differences.iter().map(|d| d.what.as_str()).collect::<Vec<_>>(), ["evict_time"]);
-        // One that is leaving and is not yet evicted is like any other.
+        // An object that is leaving and is not yet evicted is treated like any other.
         assert_eq!(name(&leaving(&row), Some(&stored(7, As::Live))), "");
         assert_eq!(name(&leaving(&row), None), "missing");
         assert_eq!(name(&leaving(&row), Some(&stored(9, As::Tombstone))), "deleted");

@@ -30,23 +30,23 @@ const METADATA_PAGE: u32 = 2000;
 /// If a page of metadata arrives within this time, the next one may have twice as many objects.
 const FAST: Duration = Duration::from_secs(3);
 
-/// How long one request may take, as in the reference system.
+/// The time limit for one request, as in the reference system.
 const REQUEST: Duration = Duration::from_secs(30);
 
-/// After how many seconds the API server ends a watch: fewer than the five minutes after which proxies cut a connection.
+/// The number of seconds after which the API server ends a watch: fewer than the five minutes after which proxies cut a connection.
 const WATCH_SECONDS: u32 = 290;
 
-/// How long a watch may be silent. Bookmarks come once a minute, and the server ends the watch after [`WATCH_SECONDS`].
+/// The longest silence of a watch. Bookmarks come once a minute, and the server ends the watch after [`WATCH_SECONDS`].
 const SILENCE: Duration = Duration::from_secs(330);
 
-/// After how many seconds the API server ends a streamed list: as late as it ends a watch that names no time. A reader that has not
-/// read everything by then goes on with a list that skips what is stored.
+/// The number of seconds after which the API server ends a streamed list: as many as for a watch without a time. A reader that has not read
+/// everything by then continues with a list that skips stored objects.
 const STREAM_SECONDS: u32 = 3600;
 
-/// How long a streamed list may be silent.
+/// The longest silence of a streamed list.
 const STREAM_SILENCE: Duration = REQUEST;
 
-/// Whether the API server has streamed lists (`sendInitialEvents`): as the first request for one has shown. All kinds of a process
+/// Remembers if the API server has streamed lists (`sendInitialEvents`), as the first request for one has shown. All kinds of a process
 /// share it.
 #[derive(Clone, Default)]
 pub(crate) struct StreamedLists(Arc<AtomicU8>);
@@ -59,12 +59,13 @@ impl StreamedLists {
         self.0.load(Ordering::Relaxed) == Self::MISSING
     }
 
-    /// A list was streamed to its end.
+    /// Records that a list was streamed to its end.
     fn there(&self) {
         self.0.store(Self::THERE, Ordering::Relaxed);
     }
 
-    /// The API server refused. If it is known to have them, another replica may have answered, or it is being replaced right now.
+    /// Records that the API server refused. If it is known to have streamed lists, another replica may have answered, or it is being
+    /// replaced right now.
     fn refused(&self, why: &ApiError) {
         if self.0.compare_exchange(0, Self::MISSING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             tracing::info!(%why, "This API server has no streamed lists: objects are listed page by page");
@@ -72,7 +73,7 @@ impl StreamedLists {
     }
 }
 
-/// Whether a name can be a segment of an API path.
+/// Returns true if a name can be a segment of an API path.
 fn is_path_segment(name: &str) -> bool {
     !name.is_empty()
         && !matches!(name, "." | "..")
@@ -85,12 +86,12 @@ pub(crate) struct ApiServer {
     client: Client,
     kind: Kind,
     namespace: Option<Box<str>>,
-    /// The shard of the objects that is requested. An API server without shards sends all of them.
+    /// The shard to request. An API server without shards sends all objects.
     shard: Shard,
-    /// The objects that are requested.
+    /// The objects to request.
     selection: Arc<Selection>,
     streams: StreamedLists,
-    /// How many objects a page of metadata has: fewer after a page took too long.
+    /// The number of objects in a page of metadata: fewer after a page took too long.
     metadata_page: Arc<AtomicU32>,
 }
 
@@ -111,12 +112,12 @@ impl ApiServer {
         ApiServer::new(client.clone(), *kind, None, Shard::WHOLE, StreamedLists::default())
     }
 
-    /// The same, with lists and watches of these objects alone.
+    /// Limits lists and watches to these objects.
     pub(crate) fn selecting(self, selection: Arc<Selection>) -> Self {
         ApiServer { selection, ..self }
     }
 
-    /// The same request, for the selected objects of the shard.
+    /// Returns the same request for the selected objects of the shard.
     fn of_part(&self, mut request: http::Request<Vec<u8>>) -> http::Request<Vec<u8>> {
         let mut parameters = self.selection.parameters();
         if !self.shard.is_whole() {
@@ -159,12 +160,12 @@ impl ApiServer {
         Ok((Request::new(self.url(Some(namespace))), doing))
     }
 
-    /// The text of an answer. Bytes that are not UTF-8 spoil only the object that has them.
+    /// Returns the text of an answer. Bytes that are not UTF-8 spoil only the object that contains them.
     async fn text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         let answer = async {
             let body = self.client.request_stream(request).await;
             let mut body = body.map_err(|error| ApiError::of(doing, error))?;
-            // In pieces: the last growth of a single vector would hold up to three times a large page.
+            // Collect the answer in pieces: the last growth of a single vector would hold up to three times a large page.
             let mut pieces = Vec::new();
             loop {
                 let piece = body.fill_buf().await;
@@ -202,12 +203,12 @@ impl ApiServer {
         self.text(&doing, request).await.map(Into::into)
     }
 
-    /// Asks whether a JSON patch would be applied, by everything that may refuse it; changes nothing (`dryRun`, Kubernetes 1.18).
+    /// Asks everything that may refuse a JSON patch, without changing the object (`dryRun`, Kubernetes 1.18).
     pub(crate) async fn try_patch(&self, namespace: &str, name: &str, patch: &Value) -> Result<(), ApiError> {
         self.send_patch(namespace, name, patch, "?dryRun=All").await.map(drop)
     }
 
-    /// The answer to a list. "Not found" counts only from a server that is ready: a starting one answers so for every
+    /// Returns the answer to a list. "Not found" counts only from a server that is ready: a starting server gives this answer for every
     /// CustomResourceDefinition that it has not read yet.
     async fn listed(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         match self.text(doing, request.clone()).await {
@@ -219,7 +220,7 @@ impl ApiServer {
         }
     }
 
-    /// Fails if the API server says that it is not ready. If it does not answer the question, it counts as ready.
+    /// Fails if the API server says that it is not ready. A server that does not answer this question counts as ready.
     async fn ready(&self, doing: &str) -> Result<(), ApiError> {
         let request = http::Request::get("/readyz").body(Vec::new());
         let request = request.map_err(|error| ApiError::new(doing, error.to_string(), ApiErrorKind::Other))?;
@@ -243,7 +244,8 @@ impl ApiServer {
         format!("listing the metadata of {}", self.kind.plural())
     }
 
-    /// Those of these uids that are owners of the objects. An object whose metadata cannot be read is an error: its owners are unknown.
+    /// Returns the uids, out of these, of owners of the objects. An object whose metadata cannot be read is an error, because its owners
+    /// are unknown.
     async fn owners(&self, uids: &Uids) -> Result<Uids, ApiError> {
         let mut found = Uids::new();
         let mut next: Option<String> = None;
@@ -261,7 +263,7 @@ impl ApiServer {
         }
     }
 
-    /// The API server selects, by its own labels of this moment: nothing is remembered of a namespace, because it may have changed.
+    /// Lets the API server select, by its own labels at this moment. The result is not cached, because namespaces may change.
     async fn all_namespaces(&self, selector: &str) -> Result<Vec<Box<str>>, ApiError> {
         let doing = format!("listing the namespaces with `{selector}`");
         let (mut names, mut next): (_, Option<String>) = (Vec::new(), None);
@@ -286,8 +288,8 @@ impl ApiServer {
         }
     }
 
-    /// A page of metadata. One that takes too long is requested again with half as many objects, down to one, so that a
-    /// slow API server can be read, too.
+    /// Returns a page of metadata. A page that takes too long is requested again with half as many objects, down to one, so that even a
+    /// slow API server can be read.
     async fn metadata_in_time(&self, next: Option<&str>) -> Result<Page, ApiError> {
         loop {
             let (limit, begin) = (self.metadata_page.load(Ordering::Relaxed), Instant::now());
@@ -308,7 +310,7 @@ impl ApiServer {
         }
     }
 
-    /// Opens a watch. It is not compressed: each event would be compressed by itself.
+    /// Opens a watch. It is not compressed, because each event would be compressed by itself.
     async fn open(
         &self,
         doing: &str,
@@ -340,8 +342,8 @@ impl ApiServer {
         Ok(events.boxed())
     }
 
-    /// All objects, or the parts of them that `accept` requests, as the beginning of a watch. kube's own parameters bound a watch by five
-    /// minutes, and a first fill may take longer.
+    /// Requests all objects, or the parts of them that `accept` asks for, as the beginning of a watch. kube's own parameters limit a watch
+    /// to five minutes, and a first fill may take longer.
     async fn open_list<T: FromText + Send + 'static>(&self, accept: &str) -> Result<Option<ListStream<T>>, ApiError> {
         if self.streams.is_missing() {
             return Ok(None);
@@ -444,8 +446,8 @@ impl Cluster for ApiServer {
         self.open_watch(version).boxed()
     }
 
-    /// A list of this one name. For the API server it is as cheap as reading the object, and its answer tells an object that does
-    /// not exist from a kind that is not served: reading the object is "not found" for both.
+    /// Lists this one name. For the API server this is as cheap as reading the object, and its answer distinguishes a missing object from a
+    /// kind that is not served: reading the object returns "not found" for both.
     fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
         async move {
             let (request, doing) = self.one("reading", namespace, name)?;
@@ -505,8 +507,8 @@ impl Cluster for ApiServer {
     }
 }
 
-/// The API server answers with `Status: Success` once an object is gone, and with the object while finalizers hold it. Any other
-/// answer says nothing, so the object may still be there.
+/// Reads the answer to a deletion. The API server answers with `Status: Success` once an object is gone, and with the object while
+/// finalizers hold it. Any other answer says nothing, so the object may still exist.
 fn deletion(answer: &str) -> Deletion {
     #[derive(serde::Deserialize)]
     struct Answer<'a> {
@@ -526,7 +528,7 @@ fn deletion(answer: &str) -> Deletion {
     }
 }
 
-/// The parameters of one page of a list.
+/// Returns the parameters of one page of a list.
 fn page(limit: u32, next: Option<&str>) -> ListParams {
     let parameters = ListParams::default().limit(limit);
     match next {
@@ -556,8 +558,8 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-/// Splits a list's text into the texts of its items. An item is cut out by its brackets, however deep they are nested: whether the item can
-/// be read is decided later, for it alone.
+/// Splits a list's text into the texts of its items. An item is cut out by its brackets, however deep they are nested. Later code decides
+/// for each item alone if it can be read.
 fn split(text: &str) -> Result<Page, json::Error> {
     let (mut version, mut next, mut items) = (None, None, Vec::new());
     let mut reader = Reader::new(text);
@@ -672,9 +674,9 @@ mod tests {
         assert_eq!(listed(&[(LIST, 200)]).await, Ok(page()));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 500)]).await, Err(ApiErrorKind::Transient));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
-        // It became ready in between.
+        // The server became ready in between.
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 200)]).await, Ok(page()));
-        // The right to ask may be missing, and so may the endpoint.
+        // The right to ask may be missing, or the endpoint.
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 403), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 404), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
         assert_eq!(listed(&[(LIST, 503)]).await, Err(ApiErrorKind::Transient));

@@ -1,8 +1,8 @@
-//! Errors of the API server, by what to do about them.
+//! Errors of the API server, classified by the reaction to them.
 
 use std::fmt;
 
-/// The kinds of errors, by what to do about them.
+/// The kinds of errors, by the reaction to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApiErrorKind {
     /// 404: the object or the kind does not exist.
@@ -21,7 +21,7 @@ pub(crate) enum ApiErrorKind {
     Other,
 }
 
-/// An error of the API server: what was being done, and the reason.
+/// An error of the API server: the attempted work, and the reason.
 #[derive(Debug)]
 pub struct ApiError {
     pub(super) doing: String,
@@ -62,7 +62,7 @@ impl ApiError {
         ApiError { doing: doing.into(), reason: reason.into(), code: 0, kind, timeout: false }
     }
 
-    /// Nothing was changed while `doing`: the Lease of this process has expired, and another member may have its work.
+    /// The error of a request that was not sent while `doing`: the Lease of this process has expired, and another member may have its work.
     pub(crate) fn without_lease(doing: impl Into<String>) -> Self {
         ApiError::new(doing, "the Lease of this member has run out", ApiErrorKind::Lease)
     }
@@ -77,17 +77,17 @@ impl ApiError {
         self.kind
     }
 
-    /// Whether the same request may succeed later, without intervention.
+    /// Returns true if the same request may succeed later, without intervention.
     pub fn may_pass(&self) -> bool {
         matches!(self.kind, ApiErrorKind::Transient | ApiErrorKind::Lease)
     }
 
-    /// Whether the answer took too long: the API server's own time-out, a gateway's, or ours.
+    /// Returns true if the answer took too long: the API server's own time-out, a gateway's, or ours.
     pub(crate) fn is_timeout(&self) -> bool {
         matches!(self.code, 408 | 504) || self.timeout
     }
 
-    /// The HTTP status code, `network` if there was none, or `lease` if no request was sent.
+    /// Returns the HTTP status code, `network` if there was none, or `lease` if no request was sent.
     pub(crate) fn code(&self) -> String {
         match (self.kind, self.code) {
             (ApiErrorKind::Lease, _) => "lease".into(),
@@ -109,7 +109,7 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// An error with its causes: kube's own text for a lost connection lacks them.
+/// Formats an error with its causes: kube's own text for a lost connection lacks them.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -124,7 +124,7 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// By the HTTP status codes of the Kubernetes API conventions.
+/// Returns the kind by the HTTP status codes of the Kubernetes API conventions.
 pub(super) fn kind_of(code: u16) -> ApiErrorKind {
     match code {
         404 => ApiErrorKind::NotFound,

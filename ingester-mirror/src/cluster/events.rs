@@ -1,7 +1,7 @@
-//! What a watch sends: one event a line.
+//! Reads the events of a watch: one event per line.
 //!
-//! kube's own reader parses each line into a value and copies it twice. Here an object's text is cut out of its line, and read only
-//! when it is needed.
+//! kube's own reader parses each line into a value and copies it twice. Here an object's text is cut out of its line, and parsed only when
+//! it is needed.
 
 use super::error::{ApiError, ApiErrorKind};
 use futures::{AsyncBufRead, AsyncBufReadExt as _};
@@ -15,10 +15,10 @@ use std::time::Duration;
 /// A buffer that is larger than this is freed after its line.
 const KEPT: usize = 64 << 10;
 
-/// One event, whose object `T` is what was requested.
+/// One event, whose object `T` is the requested representation.
 #[derive(Debug, PartialEq)]
 pub(super) enum Event<T> {
-    /// An object was created or changed, or is one of those that a streamed list begins with.
+    /// An object was created or changed, or belongs to the beginning of a streamed list.
     Applied(T),
     /// An object was deleted; its last state.
     Deleted(T),
@@ -26,12 +26,12 @@ pub(super) enum Event<T> {
     Bookmark { version: u64, listed: bool },
 }
 
-/// What can be read out of the object of an event.
+/// A representation that can be read from the object of an event.
 pub(super) trait FromText: Sized {
     /// Reads it.
     ///
     /// # Errors
-    /// When the text is not what was requested and does not even say which object it is about.
+    /// When the text is not the requested representation and does not even identify its object.
     fn from_text(text: &str) -> Result<Self, serde_json::Error>;
 }
 
@@ -49,17 +49,17 @@ impl FromText for super::PartialObjectMeta {
         }
         match serde_json::from_str::<Partial>(text) {
             Ok(partial) => Ok(partial.metadata),
-            // Looking at the object tells what is wrong with it.
+            // A look at the object finds out what is wrong with it.
             Err(error) => super::PartialObjectMeta::of(Identity::probe(text)).ok_or(error),
         }
     }
 }
 
-/// What takes the place of bytes that are not UTF-8: ASCII's SUBSTITUTE. JSON allows it nowhere, so an object that has it cannot be
-/// read; it is reported like others of that sort, and does not affect what was received with it.
+/// The replacement for bytes that are not UTF-8: ASCII's SUBSTITUTE. JSON allows it nowhere, so an object that contains it cannot be read.
+/// It is reported like other unreadable objects, and does not affect the objects that were received with it.
 const SUBSTITUTE: char = '\u{1a}';
 
-/// The text that these bytes are.
+/// Returns these bytes as text.
 pub(super) fn readable(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| substituted(error.as_bytes()))
 }
@@ -93,7 +93,7 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
         Events { lines, line: Vec::new(), doing }
     }
 
-    /// The next event; `None` at the end. The API server may be silent for as long as `silence`.
+    /// Returns the next event; `None` at the end. The API server may be silent for `silence`.
     pub(super) async fn next<T: FromText>(&mut self, silence: Duration) -> Option<Result<Event<T>, ApiError>> {
         loop {
             if self.line.capacity() > KEPT {
@@ -108,7 +108,7 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
                 }
                 Ok(Err(error)) if is_end(&error) => return None,
                 Ok(Err(error)) => return Some(Err(self.error(&super::error::chain(&error)))),
-                // What was cut off after the last line end is not an event.
+                // Text after the last line end was cut off, and is not an event.
                 Ok(Ok(_)) if self.line.last() != Some(&b'\n') => return None,
                 Ok(Ok(_)) if self.line.trim_ascii().is_empty() => {}
                 Ok(Ok(_)) => {
@@ -124,7 +124,7 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
         ApiError::new(self.doing.as_str(), reason, ApiErrorKind::Transient)
     }
 
-    /// The event of the line; `None` if its object cannot be identified.
+    /// Returns the event of the line; `None` if its object cannot be identified.
     fn event<T: FromText>(&self) -> Result<Option<Event<T>>, ApiError> {
         let wrong = |error: &dyn std::error::Error| ApiError {
             kind: ApiErrorKind::Other,
@@ -173,8 +173,8 @@ struct BookmarkAnnotations {
     listed: Option<Box<str>>,
 }
 
-/// The type of an event and the text of its object, which may be nested as deep as it likes. An API server writes them in this order
-/// and without blanks; any other JSON is read, too.
+/// Returns the type of an event and the text of its object, whatever its nesting. An API server writes them in this order and without
+/// blanks; any other JSON is read, too.
 fn cut(line: &str) -> Result<(Cow<'_, str>, &str), json::Error> {
     let cut = || {
         let (kind, object) = line.strip_prefix(r#"{"type":""#)?.split_once(r#"","object":"#)?;
@@ -199,7 +199,7 @@ fn cut(line: &str) -> Result<(Cow<'_, str>, &str), json::Error> {
     kind.zip(object).ok_or_else(|| json::Error::value(0, "an event has a type and an object"))
 }
 
-/// Whether the connection ended in the middle of the answer, as watches do when the server or a proxy ends them.
+/// Returns true if the connection ended in the middle of the answer, which is how the server or a proxy ends watches.
 fn is_end(error: &std::io::Error) -> bool {
     let text = super::error::chain(error);
     ["unexpected EOF", "end of file", "connection closed before message completed"].iter().any(|end| text.contains(end))

@@ -1,12 +1,12 @@
-//! The API server, as the mirror sees it: one kind's objects as JSON texts, listed, watched, looked up, patched and deleted.
+//! The mirror's interface to the API server: one kind's objects as JSON texts, listed, watched, looked up, patched and deleted.
 //!
 //! May use: ingester-config, ingester-core, dependents, replicas.
 //!
-//! [`Cluster`] is what the mirror needs. `api_server` is the real one, over kube's client; `events` reads what a watch sends, and
-//! `partial` an object's metadata. `properties` tests all of this against the bytes of answers.
+//! [`Cluster`] is the interface that the mirror needs. `api_server` implements it over kube's client; `events` reads the events of a watch,
+//! and `partial` an object's metadata. `properties` tests all of this against the bytes of answers.
 //!
-//! An object is cut out of an answer by its brackets, however deep it is nested and whatever is wrong inside: whether it can be read
-//! is decided for it alone, and does not affect what came with it.
+//! An object is cut out of an answer by its brackets, whatever its nesting and its errors. The decision if it can be read concerns this
+//! object alone, and does not affect the objects that came with it.
 
 mod api_server;
 mod error;
@@ -57,14 +57,14 @@ pub(crate) enum RemoteEvent {
     Bookmark(u64),
 }
 
-/// What a streamed list brings.
+/// An event of a streamed list.
 #[derive(Debug)]
 pub(crate) enum Listed<T> {
     /// One of the objects.
     Object(T),
-    /// One of the objects was deleted meanwhile; its last state. Some servers send what happens until the end of the list.
+    /// One of the objects was deleted while the list was read; its last state. Some servers send the changes until the end of the list.
     Deleted(T),
-    /// Those were all objects, as they were at this version. Nothing follows.
+    /// The list is complete, and shows the objects at this version. Nothing follows.
     End(u64),
 }
 
@@ -75,35 +75,35 @@ pub(crate) type ListStream<T> = BoxStream<'static, Result<Listed<T>, ApiError>>;
 ///
 /// # Guarantees of an implementation
 /// - Lists, streamed or not, and [`Cluster::look`] are consistent reads: they show everything that existed at the time of the request.
-/// - "Not found" as the answer to a list or a look means that a server that is ready does not serve the kind. That an object does
-///   not exist is not an error: it is an empty answer. So no error ever means that an object is gone.
+/// - "Not found" as the answer to a list or a look means that a server that is ready does not serve the kind. A missing object is not an
+///   error, but an empty answer. So no error ever means that an object is gone.
 pub(crate) trait Cluster: Send + Sync {
-    /// A page of up to `limit` objects: the first, or the one that the token of the previous page requests.
+    /// Returns a page of up to `limit` objects: the first, or the one that the previous page's token requests.
     fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>>;
 
-    /// A page of the objects' metadata.
+    /// Returns a page of the objects' metadata.
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>>;
 
-    /// All objects as a stream; `None` if the API server has no streamed lists. A slow reader may be cut off.
+    /// Returns all objects as a stream; `None` if the API server has no streamed lists. A slow reader may be cut off.
     fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>>;
 
-    /// The metadata of all objects as a stream; `None` if the API server has no streamed lists.
+    /// Returns the metadata of all objects as a stream; `None` if the API server has no streamed lists.
     fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>>;
 
-    /// The cluster's current version.
+    /// Returns the cluster's current version.
     fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>>;
 
-    /// The events after `version`, until the server or the connection ends the watch.
+    /// Returns the events after `version`, until the server or the connection ends the watch.
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>>;
 
-    /// The object of this name as it is now, whether it is selected or not; `None` if there is none.
+    /// Returns the present object of this name, selected or not; `None` if there is none.
     fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>>;
 
-    /// The names of the namespaces that a label selector means, as they are now.
+    /// Returns the names of the namespaces that a label selector matches now.
     fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>>;
 
-    /// Those of these uids that are owners of objects of a kind, which may be another one, in a namespace or in all of them: of all objects, whether
-    /// they are selected or not. A consistent read of their metadata.
+    /// Returns the uids, out of these, of owners of objects of a kind, which may be another one, in a namespace or in all of them. It
+    /// considers all objects, selected or not, and is a consistent read of their metadata.
     fn owners_among<'a>(
         &'a self,
         kind: &'a Kind,

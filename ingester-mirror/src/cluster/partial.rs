@@ -1,4 +1,4 @@
-//! What is read of an object's metadata when the object itself is not needed.
+//! The part of an object's metadata that is read when the object itself is not needed.
 
 use ingester_core::marks::may_decide;
 use ingester_core::object::{Identity, Meta, StringMap};
@@ -9,8 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, IntoDeserializer as _, MapAccess, Visi
 use std::borrow::Cow;
 use std::fmt;
 
-/// An object's metadata, as far as the plan for the object depends on it: of the annotations, those that
-/// may decide about it.
+/// The part of an object's metadata that the plan for the object depends on. It has only the annotations that may decide about the object.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PartialObjectMeta {
@@ -25,7 +24,7 @@ pub(crate) struct PartialObjectMeta {
 }
 
 impl PartialObjectMeta {
-    /// What is known of an object whose metadata cannot be read as such; `None` if that is too little to look the object up.
+    /// Builds it for an object whose metadata cannot be read as such; `None` if too little is known to look the object up.
     pub(super) fn of(identity: Identity) -> Option<Self> {
         let Identity { uid, namespace, name, resource_version, terminating, finalizers, .. } = identity;
         Some(PartialObjectMeta {
@@ -34,13 +33,13 @@ impl PartialObjectMeta {
             name: name.filter(|name| !name.is_empty())?,
             resource_version: resource_version.and_then(|version| version.parse().ok()).unwrap_or_default(),
             finalizers,
-            // The time is not known. A look at the object finds it.
+            // The time is unknown. A look at the object finds it.
             deletion_timestamp: terminating.then(Box::default),
             annotations: Annotations::default(),
         })
     }
 
-    /// Its resourceVersion; 0 if it is not a number.
+    /// Returns its resourceVersion; 0 if it is not a number.
     pub(crate) fn version(&self) -> u64 {
         self.resource_version
     }
@@ -49,11 +48,11 @@ impl PartialObjectMeta {
         self.deletion_timestamp.is_some()
     }
 
-    /// The metadata that a plan, and a patch of the finalizers, need.
+    /// Returns the metadata that a plan, and a patch of the finalizers, need.
     pub(crate) fn into_meta(self) -> Meta {
         let time = |text: Box<str>| {
             let text: StrDeserializer<'_, Error> = (&*text).into_deserializer();
-            // A value that is not a time does not count as a deletion; the object itself is refused for it when it is read.
+            // An invalid time does not count as a deletion. The object itself is refused because of it when it is read.
             Time::deserialize(text).ok()
         };
         Meta {
@@ -69,7 +68,7 @@ impl PartialObjectMeta {
     }
 }
 
-/// A resourceVersion; 0 if it is not a number.
+/// Reads a resourceVersion; 0 if it is not a number.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(Cow::<str>::deserialize(deserializer)?.parse().unwrap_or_default())
 }

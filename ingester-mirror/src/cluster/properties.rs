@@ -1,5 +1,5 @@
-//! Properties of the wire, below the trait: whatever the bytes of an answer are, each object is read as it was sent, and
-//! one that cannot be read fails alone.
+//! Properties of the wire format, below the trait: whatever the bytes of an answer are, each object is read as it was sent, and an
+//! unreadable object fails alone.
 
 use super::{ApiErrorKind, ApiServer, Cluster as _, Listed, RemoteEvent, StreamedLists};
 use crate::fixture::MODEL;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// The server whose answers `answer` makes from the parameters of a request.
+/// A server that answers with the bytes that `answer` makes from the parameters of a request.
 fn server(answer: impl Fn(&str) -> (Duration, Vec<u8>) + Clone + Send + 'static) -> ApiServer {
     let service = tower::service_fn(move |request: Request<Body>| {
         let (takes, bytes) = answer(request.uri().query().unwrap_or_default());
@@ -35,12 +35,12 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 #[derive(Clone, Debug)]
 struct Sent {
     bytes: Vec<u8>,
-    /// Whether it can be read.
+    /// The object can be read.
     good: bool,
 }
 
 impl Sent {
-    /// What is received: bytes that are not UTF-8 are replaced by a character that JSON does not allow.
+    /// Returns the received text: bytes that are not UTF-8 are replaced by a character that JSON does not allow.
     fn text(&self) -> Box<str> {
         String::from_utf8_lossy(&self.bytes).replace('\u{fffd}', "\u{1a}").into()
     }
@@ -122,7 +122,7 @@ fn objects() -> impl Strategy<Value = Vec<Sent>> {
             data.extend_from_slice(flaw.unwrap_or(b"0"));
             data.extend_from_slice(b"]}");
             let (one, other) = if first { (data, metadata.into_bytes()) } else { (metadata.into_bytes(), data) };
-            // Its own level, and that of the data.
+            // One level for this object, and one for the data.
             Sent { bytes: [&b"{"[..], &one, b", ", &other, b" }"].concat(), good: flaw.is_none() && depth + 2 <= 100 }
         });
         sent.collect()
@@ -138,7 +138,7 @@ fn list(objects: &[Sent], version: u64, order: bool, unknown: &str) -> Vec<u8> {
     [format!(r#"{{"kind":"ModelList","x":{unknown},"#).as_bytes(), &one, b",", &other, b"}\n"].concat()
 }
 
-/// Whether the whole object can be read.
+/// Returns true if the whole object can be read.
 fn is_readable(text: &str) -> bool {
     parse(&MODEL, text.into(), ManagedFields::Prune).is_ok_and(|object| object.parts().is_ok())
 }
@@ -203,19 +203,20 @@ proptest! {
         prop_assert_eq!(watched.len(), expected.len() + 1, "one of them has ended the watch");
     }
 
-    /// An API server of any speed that still answers for one object in time is read to the end.
+    /// The list is read to the end from an API server of any speed, if the server answers in time for a single object.
     #[test]
     fn metadata_comes_page_by_page_from_a_slow_server(count in 0_usize..1500, millis in 0_u64..25_000, fixed in 0_u64..5_000) {
         let (names, seconds) = run(metadata_of(count, Duration::from_millis(fixed), Duration::from_millis(millis)));
         let names = names.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
         prop_assert_eq!(names, (0..count).collect::<Vec<_>>());
-        // The time of abandoned requests, and of pages with at least a third of what fits: the reading ends.
+        // The time of abandoned requests, and of pages with at least a third of the objects that fit, bounds the reading.
         let needed = (count as u64 * millis / 1000).max(1);
         prop_assert!(seconds <= 400 + 10 * needed + count as u64 * fixed / 1000, "{} s for {} s", seconds, needed);
     }
 }
 
-/// The numbers of the objects from a server that takes this long for a page and for each object in it, and the seconds that the list took.
+/// Reads a list from a server that takes this long for a page and for each object in it. Returns the numbers of the objects, and the
+/// seconds that the list took.
 async fn metadata_of(count: usize, fixed: Duration, each: Duration) -> (Result<Vec<usize>, ApiErrorKind>, u64) {
     let server = server(move |query| {
         let of = |key: &str| {
@@ -249,7 +250,7 @@ async fn metadata_of(count: usize, fixed: Duration, each: Duration) -> (Result<V
 
 #[test]
 fn a_page_of_metadata_that_takes_too_long_is_halved_down_to_one_object() {
-    // 2,000 of them take 80 s, and 500 are the first that come within the 30 s of a request.
+    // 2,000 of them take 80 s, and 500 is the first page size that fits into the 30 s of a request.
     let (read, seconds) = run(metadata_of(6000, Duration::ZERO, Duration::from_millis(40)));
     assert_eq!(read, Ok((0..6000).collect()));
     assert!(seconds < 400, "{seconds} s: what was learned is forgotten");
@@ -257,7 +258,7 @@ fn a_page_of_metadata_that_takes_too_long_is_halved_down_to_one_object() {
     assert_eq!(read, Err(ApiErrorKind::Transient));
 }
 
-/// An inconsistent read may come from an API server that is behind: an eviction would be confirmed too early.
+/// An inconsistent read may come from an API server that is behind, and would confirm an eviction too early.
 #[test]
 fn looks_and_lists_are_consistent_reads() {
     let asked: std::sync::Arc<parking_lot::Mutex<Vec<String>>> = std::sync::Arc::default();

@@ -2,9 +2,9 @@
 //!
 //! May use: metrics, ingester-core.
 //!
-//! Publishing never slows the mirror down. Events go into a bounded queue, from which one task sends a few per second. An
-//! event that finds the queue full is dropped and counted. An event that cannot be sent is lost; the log says why, once a
-//! minute. Nothing is published about Events, which would report themselves without end.
+//! Publishing never slows the mirror down. Events go into a bounded queue, from which one task sends a few per second. An event that finds
+//! the queue full is dropped and counted. An event that cannot be sent is lost; the log gives the reason once a minute. Nothing is
+//! published about Events, because they would cause further Events without end.
 //!
 //! The cluster role needs `create` and `patch` on `events` of the group `events.k8s.io`. Events about cluster-scoped objects
 //! are in the namespace `default`, where Kubernetes puts them.
@@ -38,7 +38,7 @@ const NOTE_BYTES: usize = 1024;
 /// The most bytes of a reporting instance (`ReportingInstanceLengthLimit`, same source).
 const INSTANCE_BYTES: usize = 128;
 
-/// How long one event may take to send. After that it is lost.
+/// The time for sending one event. After that it is lost.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The shortest time between two warnings of the same sort.
@@ -59,14 +59,14 @@ pub(crate) struct Subject<'o> {
     pub(crate) resource_version: &'o str,
 }
 
-/// How much is published, and by which instance.
+/// The limits on publishing, and the reporting instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Events per second, on average.
     pub(crate) per_second: u32,
     /// Events at once, after a pause.
     pub(crate) burst: u32,
-    /// Events that may wait to be sent. Further ones are dropped.
+    /// The number of events that may wait to be sent. Further events are dropped.
     pub(crate) waiting: usize,
     /// The reporting instance, such as the pod's name; `None` for the host's name.
     pub(crate) instance: Option<String>,
@@ -97,10 +97,10 @@ struct Outgoing {
 }
 
 impl Publisher {
-    /// A publisher, and the task that sends its events: at most 5 per second, and 25 at once. The caller spawns the task. It
-    /// ends when the last clone of the publisher is dropped. Events that wait when the task is stopped are lost.
+    /// Creates a publisher, and the task that sends its events: at most 5 per second, and 25 at once. The caller spawns the task. It ends
+    /// when the last clone of the publisher is dropped. Events that wait when the task is stopped are lost.
     ///
-    /// The reporting instance is `POD_NAME` of the environment, else the host's name.
+    /// The reporting instance is `POD_NAME` of the environment, otherwise the host's name.
     pub fn new(client: Client, metrics: &Metrics) -> (Self, impl Future<Output = ()> + Send + 'static) {
         Publisher::with_options(client, metrics, Options::default())
     }
@@ -164,7 +164,7 @@ impl Publisher {
         });
     }
 
-    /// The object had left etcd, and is there again in another state than its row holds: Warning `Ghost`.
+    /// The object had left etcd, and exists there again in another state than its row holds: Warning `Ghost`.
     pub(crate) fn ghost(&self, kind: &Kind, subject: Subject<'_>) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
@@ -222,8 +222,8 @@ impl Publisher {
         });
     }
 
-    /// A list lacked so many of the kind's live rows that none was marked as deleted: Warning `SweepRefused`. It is about the kind's
-    /// CustomResourceDefinition, or about the APIService of a kind that has none.
+    /// A list lacked so many of the kind's live rows that none was marked as deleted: Warning `SweepRefused`. Its subject is the kind's
+    /// CustomResourceDefinition, or the APIService of a kind that has none.
     pub fn sweep_refused(&self, kind: &Kind, marked: u64, live: u64) {
         let event = || Event {
             type_: EventType::Warning,
@@ -240,7 +240,8 @@ impl Publisher {
         self.enqueue_unless_event(kind, || definition_of(kind), event);
     }
 
-    /// Objects of the kind begin to leave etcd by these rules: Normal `PolicyEnforced`. It is about what [`Publisher::sweep_refused`] is about.
+    /// Objects of the kind begin to leave etcd by these rules: Normal `PolicyEnforced`. It has the same subject as
+    /// [`Publisher::sweep_refused`].
     pub(crate) fn policies_enforced(&self, kind: &Kind, rules: &str, objects: usize) {
         let event = || Event {
             type_: EventType::Normal,
@@ -316,7 +317,7 @@ impl Publisher {
 
     fn send(&self, regarding: impl FnOnce() -> ObjectReference, event: impl FnOnce() -> Event) {
         let Some(Outbox { sender, counters }) = &self.0 else { return };
-        // Reserve the room first, so that an event that is dropped is not even built.
+        // Reserve the room first, so that a dropped event is not even built.
         match sender.try_reserve() {
             Ok(permit) => permit.send(Outgoing { regarding: regarding(), event: event() }),
             Err(_) => counters.dropped.inc(),
@@ -324,13 +325,13 @@ impl Publisher {
     }
 }
 
-/// Whether the kind's objects are Events themselves. An Event about one of them would be mirrored, and if it could not be, it would be
-/// reported by a further Event, without end.
+/// Returns true if the kind's objects are Events themselves. An Event about one of them would be mirrored, and if it could not be, a
+/// further Event would report that, without end.
 fn is_event(kind: &Kind) -> bool {
     kind.kind() == "Event" && ["", "events.k8s.io"].contains(&kind.group())
 }
 
-/// The object that stands for a whole kind. Its uid is not known here.
+/// Returns the object that stands for a whole kind. Its uid is not known here.
 fn definition_of(kind: &Kind) -> ObjectReference {
     let group = kind.group();
     // The group of a CustomResourceDefinition has a dot. Every group and version has an APIService.
@@ -361,14 +362,14 @@ fn reference(kind: &Kind, subject: Subject<'_>) -> ObjectReference {
     }
 }
 
-/// A note whose reason is cut so that the rest fits: the advice at the end must not be lost.
+/// Returns a note whose reason is cut so that the rest fits: the advice at the end must not be lost.
 fn note(before: &str, reason: &str, after: &str) -> String {
     let reason = reason.trim_end_matches(['.', '\n', ' ']);
     let room = NOTE_BYTES.saturating_sub(before.len() + after.len());
     format!("{before}{}{after}", cut(reason, room))
 }
 
-/// `text` in at most `bytes` bytes, cut between characters, with dots at the end if it was cut.
+/// Returns `text` in at most `bytes` bytes, cut between characters, with dots at the end if it was cut.
 fn cut(text: &str, bytes: usize) -> String {
     const DOTS: &str = "...";
     if text.len() <= bytes {
@@ -428,8 +429,8 @@ async fn publish(
     }
 }
 
-/// Whether the recorder's name for an event, the object's name with a dot and a time, is valid in Kubernetes: a DNS subdomain of
-/// up to 253 characters. Most kinds' names are DNS subdomains, but not those of RBAC, for example.
+/// Returns true if the recorder's name for an event, the object's name with a dot and a time, is valid in Kubernetes: a DNS subdomain of up
+/// to 253 characters. Most kinds' names are DNS subdomains, but the names of RBAC objects, for example, are not.
 fn names_an_event(name: &str) -> bool {
     /// A dot and the nanoseconds since 1970 in hexadecimal digits.
     const TIME: usize = 1 + 16;
@@ -470,7 +471,7 @@ async fn publish_unnamed(
     Ok(())
 }
 
-/// Why an event was not accepted.
+/// The reason why an event was not accepted.
 #[derive(Debug, PartialEq, Eq)]
 enum Trouble {
     /// The ingester may not publish events.
@@ -497,7 +498,7 @@ impl Trouble {
     }
 }
 
-/// When the log last warned about each sort of trouble.
+/// The times of the log's last warnings about each sort of trouble.
 #[derive(Debug, Default)]
 struct Warnings {
     forbidden: Option<Instant>,
@@ -505,7 +506,7 @@ struct Warnings {
 }
 
 impl Warnings {
-    /// Whether to warn about this trouble: of each sort, the first, and then one per minute.
+    /// Returns true if the log should warn about this trouble: for each sort, the first time, and then once per minute.
     fn due(&mut self, trouble: &Trouble, now: Instant) -> bool {
         let last = match trouble {
             Trouble::Gone(_) => return false,

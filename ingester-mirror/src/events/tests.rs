@@ -26,7 +26,7 @@ struct Got {
     body: Value,
 }
 
-/// A client whose server answers each request with `code`, and the requests.
+/// Returns a client whose server answers each request with `code`, and the requests.
 fn server(code: u16) -> (Client, mpsc::UnboundedReceiver<Got>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -52,7 +52,7 @@ fn options() -> Options {
     Options { per_second: 1000, burst: 1000, waiting: 16, instance: Some("ingester-0".into()) }
 }
 
-/// The requests after everything that `publish` publishes was sent, and the counters: published, failed, dropped.
+/// Publishes, and returns the requests after everything was sent, and the counters: published, failed, dropped.
 async fn published(code: u16, options: Options, publish: impl FnOnce(&Publisher)) -> (Vec<Got>, [u64; 3]) {
     let (client, mut receiver) = server(code);
     let metrics = Metrics::new().unwrap();

@@ -1,5 +1,5 @@
-//! The dependents that no live row shows. A current unit remembers the owners of its objects without rows. For other units this process asks
-//! the API server: units of suspended kinds, with a lost watch, or in another process.
+//! Finds the dependents that no live row shows. A current unit remembers the owners of its objects without rows. For units that are not
+//! current (their kind is suspended, their watch is lost, or they run in another process), this process asks the API server.
 
 use super::Follower;
 use crate::dependents::{FollowedUnit, Uids};
@@ -11,10 +11,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A watch that was silent for so long may be lost without an error: bookmarks come once a minute.
+/// After this silence, a watch may be lost without an error: bookmarks come once a minute.
 const SILENT: Duration = Duration::from_secs(90);
 
-/// How far a unit is behind the cluster.
+/// The record of how far a unit is behind the cluster.
 #[derive(Debug, Default)]
 pub(super) struct Currency(Mutex<CurrencyState>);
 
@@ -22,40 +22,40 @@ pub(super) struct Currency(Mutex<CurrencyState>);
 struct CurrencyState {
     /// The last list is in SQL.
     listed: bool,
-    /// The version that the open watch must reach to have brought what happened before it was opened; `None` if no watch is open.
+    /// The version that the open watch must reach to have delivered all events from before it was opened; `None` if no watch is open.
     reaches: Option<u64>,
-    /// A watch failed, and none was open since then.
+    /// A watch failed, and no watch has been opened since.
     failed: bool,
-    /// When the watch was opened, or last brought something.
+    /// The time when the watch was opened, or last delivered something.
     heard: Option<Instant>,
 }
 
 impl Currency {
-    /// A list begins.
+    /// Records that a list begins.
     pub(super) fn listing(&self) {
         *self.state() = CurrencyState::default();
     }
 
-    /// The list is in SQL.
+    /// Records that the list is in SQL.
     pub(super) fn listed(&self) {
         self.state().listed = true;
     }
 
-    /// The watch was opened at a version; `cluster` is the version of the cluster just before, if that was asked.
+    /// Records that the watch was opened at a version. `cluster` is the version of the cluster just before, if it was requested.
     pub(super) fn opened(&self, version: u64, cluster: Option<u64>) {
         let mut state = self.state();
-        // After a watch that ended as it should, at most some milliseconds are missing.
+        // After a watch that ended normally, at most some milliseconds are missing.
         let missing = cluster.filter(|_| std::mem::take(&mut state.failed));
         state.reaches = Some(missing.unwrap_or(version));
         state.heard = Some(Instant::now());
     }
 
-    /// The watch has brought something.
+    /// Records that the watch delivered something.
     pub(super) fn heard(&self) {
         self.state().heard = Some(Instant::now());
     }
 
-    /// The watch has ended.
+    /// Records that the watch has ended.
     pub(super) fn ended(&self, failed: bool) {
         let mut state = self.state();
         state.reaches = None;
@@ -89,12 +89,12 @@ impl FollowedUnit for Follower {
 }
 
 impl Follower {
-    /// The dependents of these objects that no live row shows. Asks the API server at most once for each kind and namespace.
+    /// Returns the dependents of these objects that no live row shows. Asks the API server at most once for each kind and namespace.
     pub(super) async fn dependents(&self, leaving: &[Candidate]) -> Dependents {
         let unit = self.unit();
         let mirrored = &unit.mirrored;
         let uids: Uids = leaving.iter().map(|candidate| candidate.uid.clone()).collect();
-        // Units that are behind count, too: what they remember may only keep too much.
+        // Include units that are behind: their memory can only keep too many objects.
         let remembered = mirrored.owners_among(&uids);
         let parts = self.parts_behind(leaving);
         let mut found = list_dependents(&*unit.cluster, &mirrored.kinds, &unit.kind, parts, &uids).await;
@@ -106,8 +106,8 @@ impl Follower {
         found
     }
 
-    /// After the rows were read: an object may have lost its row meanwhile, as one that a filter leaves out from now on, and a unit may have fallen
-    /// behind that was current.
+    /// Checks once more after the rows were read. In the meantime an object may have lost its row, for example because a filter now leaves
+    /// it out, and a unit that was current may have fallen behind.
     pub(super) fn check_again(&self, weighed: &mut Weighed, mut dependents: Dependents) {
         let unit = self.unit();
         let uids: Uids = weighed.free.iter().map(|candidate| candidate.uid.clone()).collect();
@@ -118,7 +118,8 @@ impl Follower {
         weighed.take_back(&dependents);
     }
 
-    /// The parts of the mirrored kinds that may have dependents of these objects, if this process does not know every object in them.
+    /// Returns the parts of the mirrored kinds that may have dependents of these objects, if this process does not know every object in
+    /// them.
     fn parts_behind(&self, leaving: &[Candidate]) -> BTreeSet<KindPart> {
         let unit = self.unit();
         let config = unit.config();

@@ -9,13 +9,13 @@ use ingester_config::Finalizer;
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior};
 
-/// The longest time after the start that they wait for the first list to be in SQL: their patches would slow the list down.
+/// The longest time after the start that the rounds wait for the first list to be in SQL: their patches would slow the list down.
 const WAIT: Duration = Duration::from_secs(300);
 
-/// After how many transient errors in a row a round ends: the API server is in trouble, not an object.
+/// After this many transient errors in a row, a round ends: the cause is the API server, not an object.
 const TROUBLE: u32 = 5;
 
-/// The number per second; missed ones are not made up for.
+/// Returns an interval of this many ticks per second; missed ticks are not made up for.
 fn pace_of(rate: u32) -> Interval {
     let mut pace = tokio::time::interval(Duration::from_secs(1) / rate.max(1));
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -28,7 +28,7 @@ impl Follower {
         let (mut backoff, start) = (Backoff::new(API_SERVER), tokio::time::Instant::now());
         loop {
             self.pipeline.finalizers_missing.notified().await;
-            // It continues after the time-out, too. (The follower owns the sender, so waiting has no other end.)
+            // After the time-out, continue anyway. (The follower owns the sender, so waiting has no other end.)
             let mut listed = self.synced_once.subscribe();
             let _ = tokio::time::timeout_at(start + WAIT, listed.wait_for(|listed| *listed)).await;
             let pause = match self.add_finalizers_once().await {
@@ -55,7 +55,8 @@ impl Follower {
         }
     }
 
-    /// One round over all objects. Returns how many are to be tried again. It fails only for errors that would affect the next object, too.
+    /// Does one round over all objects. Returns how many objects the next round must try again. Fails only for errors that would affect the
+    /// next object, too.
     async fn add_finalizers_once(&self) -> Result<usize, ApiError> {
         let unit = self.unit();
         let mut rate = unit.config().ingester.finalizer_rate;
@@ -78,7 +79,7 @@ impl Follower {
                 let added = self.pipeline.add_finalizer(&meta).await;
                 drop(writing);
                 match added {
-                    // The answer to the patch is written like an event, so the patch's own event finds it stored.
+                    // The answer to the patch is written like an event, so the patch's own event finds the object stored.
                     Ok(Some(object)) => {
                         in_a_row = 0;
                         let hold = unit.memory.take(bytes_of(object.text().len())).await;
@@ -88,10 +89,10 @@ impl Follower {
                             .push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
                     }
                     Ok(None) => in_a_row = 0,
-                    // It is gone.
+                    // The object is gone.
                     Err(error) if error.kind() == ApiErrorKind::NotFound => in_a_row = 0,
                     Err(error) if error.may_pass() => {
-                        // An admission webhook may fail for one object; the others do not wait for it.
+                        // An admission webhook may fail for one object; the other objects do not wait for it.
                         (left, in_a_row) = (left + 1, in_a_row + 1);
                         if in_a_row == TROUBLE {
                             return Err(error);
@@ -111,7 +112,7 @@ impl Follower {
         }
     }
 
-    /// Whether an object lacks our finalizer, by its metadata and the state of its row.
+    /// Returns true if an object lacks our finalizer, according to its metadata, and has a live row to wait for.
     pub(super) fn lacks_finalizer(&self, partial: &PartialObjectMeta) -> bool {
         if self.unit().rules().finalizer != Finalizer::Ensure
             || partial.terminating()

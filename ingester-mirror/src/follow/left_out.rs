@@ -1,11 +1,11 @@
-//! Asks whether the rows that a changed filter leaves out may be marked as deleted, as long as some wait for that.
+//! Asks the database if the rows that a changed filter leaves out may be marked as deleted, while rows wait for the answer.
 
 use super::Follower;
 use crate::backoff::{Backoff, DATABASE};
 use crate::pipeline::HOLDS;
 
 impl Follower {
-    /// Asks whenever rows wait. While they must, it asks again when the limit changes, and when the count of rows is out of date.
+    /// Asks whenever rows wait. While they must wait, it asks again when the limit changes, and when the count of rows is out of date.
     pub(super) async fn judge_filter(&self) {
         let unit = self.unit();
         let mut backoff = Backoff::new(DATABASE);
@@ -15,7 +15,7 @@ impl Follower {
                 let config = unit.config();
                 let limit = config.ingester.sweep_limit;
                 let fuse = config.ingester.fuse(&unit.kind);
-                // All live rows may be read, which takes as long as it takes: no batch waits for it.
+                // This may read all live rows, and has no time limit: no batch waits for it.
                 match unit.rows.judge_left_out(fuse.as_ref()).await {
                     Ok(verdict) => {
                         backoff.reset();

@@ -1,7 +1,7 @@
 //! Reads new objects, and finds those that are gone.
 //!
-//! A process that starts on an empty table reads all objects. One that knows rows reads the metadata of all objects, which costs the
-//! API server a fraction of that, and then the changed objects: one by one if they are few, otherwise all objects.
+//! A process that starts on an empty table reads all objects. A process that knows rows reads the metadata of all objects, which costs the
+//! API server a fraction of the work, and then the changed objects: one by one if they are few, otherwise all objects.
 
 use super::Follower;
 use super::metadata::{Ahead, Partial};
@@ -11,24 +11,24 @@ use crate::pipeline::{Arrival, Item, ObjectRef, Why};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// Changed objects are read one by one if they are at most one in this many: reading one takes the API server about as long as ten in a
-/// stream.
+/// Changed objects are read one by one if they are at most one in this many: a single read takes the API server about as long as ten
+/// objects in a stream.
 const FEW: usize = 10;
 
-/// This many are always few, and this many never are: they are remembered until they are read.
+/// This many are always few, and this many never are: the changed objects are held in memory until they are read.
 const FEWEST: usize = if cfg!(test) { 2 } else { 200 };
 const MOST: usize = 10_000;
 
 impl Follower {
-    /// Lists all objects, and looks at what is stored but not listed. Returns the list's version. A list that began `ahead` of the rows
-    /// may be behind them: where it contradicts a row, the object is looked at.
+    /// Lists all objects, and looks at the objects that are stored but not listed. Returns the list's version. A list that began `ahead` of
+    /// the rows may be behind them: where it contradicts a row, the object is looked at.
     pub(super) async fn list(&self, ahead: Option<Ahead>) -> Result<u64, ApiError> {
         let mut pages = self.listing.lock().await;
         let unit = self.unit();
         let rejected = self.rejected().await;
         let begin = tokio::time::Instant::now();
-        // Everything that is known now was in the cluster before its version is requested. So a version that is behind comes from a cluster that
-        // was restored to an earlier state. A stream says its version only at its end, which is too late.
+        // All objects that are known now were in the cluster before its version is requested. So a version that is behind comes from a
+        // cluster that was restored to an earlier state. A stream sends its version only at its end, which is too late.
         let newest = self.pipeline.known().newest();
         let asked = unit.cluster.version().await?;
         unit.metrics.installed(true);
@@ -50,7 +50,7 @@ impl Follower {
         }
         self.begin_list();
         let by_metadata = !behind && self.pipeline.known().live() > 0;
-        // An arrival that is not needed is dropped, with its memory.
+        // Drop a list that began ahead and is not needed, with its memory.
         let ahead = ahead.filter(|ahead| by_metadata && ahead.asked <= asked);
         let list = if by_metadata { self.changes(ahead, asked).await? } else { None };
         let list = match list {
@@ -79,19 +79,20 @@ impl Follower {
         Ok(version)
     }
 
-    /// The cluster went back, as after a restore from a backup: the next list takes its objects also where their versions are stored.
+    /// Records that the cluster went back, as after a restore from a backup: the next list takes its objects even if their versions are
+    /// stored.
     pub(super) fn remember_restore(&self) {
         self.restored.store(true, Ordering::Relaxed);
     }
 
-    /// A list begins, or begins again: a list that was broken off has seen objects that this one may lack. Objects that wait to be written were
-    /// received before it.
+    /// Begins a list, or begins it again: a list that was broken off may have seen objects that this one lacks. The objects in the queue
+    /// were received before this list.
     pub(super) fn begin_list(&self) {
         let waiting = self.pipeline.queue.uids();
         self.pipeline.known().begin_list(waiting);
     }
 
-    /// Finds changed objects by their metadata, and queues them. `None` if they are too many.
+    /// Finds changed objects by their metadata, and queues them. Returns `None` if they are too many.
     async fn changes(&self, ahead: Option<Ahead>, asked: u64) -> Result<Option<List>, ApiError> {
         let before = ahead.as_ref().map_or(asked, |ahead| ahead.asked);
         let Some(Changed { ahead, version, objects, items }) = self.changed(ahead).await? else { return Ok(None) };
@@ -100,7 +101,7 @@ impl Follower {
         Ok(Some(List { asked: if ahead { before } else { asked }, version, objects, read }))
     }
 
-    /// Compares the metadata of all objects with what is known. `None` if too many have changed for single reads.
+    /// Compares the metadata of all objects with the memory. Returns `None` if too many have changed for single reads.
     async fn changed(&self, ahead: Option<Ahead>) -> Result<Option<Changed>, ApiError> {
         let most = (self.pipeline.known().live() / FEW).clamp(FEWEST, MOST);
         let (mut began_ahead, mut objects, mut items) = (false, 0, Vec::new());
@@ -114,7 +115,7 @@ impl Follower {
                 }
                 Partial::Object(partial) => partial.into_meta(),
                 Partial::Deleted(partial) => {
-                    // The look finds that it is gone.
+                    // The look finds out that the object is gone.
                     items.push(Item::look(ObjectRef::of(&partial.into_meta()), Why::Due, 0));
                     return ControlFlow::Continue(());
                 }
@@ -137,17 +138,17 @@ impl Follower {
 
 /// A list that was read to its end.
 struct List {
-    /// The cluster's version before it.
+    /// The cluster's version before the list.
     asked: u64,
     version: u64,
     objects: usize,
-    /// How many of them are read whole.
+    /// The number of objects that are read whole.
     read: usize,
 }
 
 /// The result of a list of metadata.
 struct Changed {
-    /// It began before the rows were read.
+    /// The list began before the rows were read.
     ahead: bool,
     version: u64,
     objects: usize,

@@ -1,6 +1,6 @@
-//! Evictions whose rows the database has lost. Each row was the only copy of its object; a live row with the same uid is an earlier state.
-//! The mirror reports each loss and records it in `ingester_lost_evictions`: a process that starts later reports it again, and does not mark
-//! the earlier state as deleted. The mirror deletes the record once the row shows an evicted object again, or a later version.
+//! Finds evictions whose rows the database has lost. Each row was the only copy of its object; a live row with the same uid is an earlier
+//! state. The mirror reports each loss and records it in `ingester_lost_evictions`: a process that starts later reports it again, and does
+//! not mark the earlier state as deleted. The mirror deletes the record once the row shows an evicted object again, or a later version.
 
 use super::Follower;
 use crate::pipeline::{EvictedObject, LossChanges, ObjectRef};
@@ -9,14 +9,14 @@ use ingester_store::LostEviction;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// How much earlier than this process computes a rule may have purged a row.
+/// A rule may have purged a row this much earlier than this process computes.
 const PURGING: Duration = Duration::from_secs(300);
 
-/// Uids in one statement.
+/// The number of uids in one statement.
 const PORTION: usize = 500;
 
 impl Follower {
-    /// Reads which evictions are recorded as lost, and looks for all evictions that are known.
+    /// Reads which evictions are recorded as lost, and looks for the rows of all known evictions.
     pub(super) async fn learn_lost(&self) -> Result<(), Stopped> {
         let unit = self.unit();
         let read = || unit.rows.lost_evictions();
@@ -35,12 +35,12 @@ impl Follower {
         let mut stored = HashMap::new();
         for portion in evicted.chunks(PORTION) {
             let uids: &Vec<&str> = &portion.iter().map(|eviction| &*eviction.uid).collect();
-            // A database that has just moved may take its time, and the next comparison may be far away, or never come.
+            // Retry: a database that has just moved may need time, and the next comparison may be far away, or never come.
             let read = move || unit.rows.versions(uids);
             stored.extend(unit.until_done("reading the rows of evicted objects", read).await?);
         }
         if let Some(after) = unit.config().retention.purges_evicted_after(&unit.kind) {
-            // The row was written a little before the deletion was requested.
+            // The row was written shortly before the deletion was requested.
             let may_be_purged = |eviction: &&EvictedObject| {
                 eviction.since.is_some_and(|since| since.elapsed() + PURGING >= after)
                     && !self.pipeline.evictions().is_recorded(&eviction.uid)

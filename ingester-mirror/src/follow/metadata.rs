@@ -7,31 +7,31 @@ use futures::StreamExt as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What is read of one object.
+/// An event of reading the metadata.
 pub(super) enum Partial {
-    /// A list begins, perhaps anew: what came before it does not count. `ahead`: it began before the rows were read.
+    /// A list begins, perhaps for the second time: the events before it do not count. `ahead`: it began before the rows were read.
     Begin { ahead: bool },
-    /// It is there.
+    /// The object exists.
     Object(PartialObjectMeta),
-    /// It was deleted while the list was read.
+    /// The object was deleted while the list was read.
     Deleted(PartialObjectMeta),
 }
 
-/// A streamed list that began before the rows were read, and what was read of it since.
+/// A streamed list that began before the rows were read, with the events that it has delivered since.
 pub(super) struct Ahead {
-    /// The cluster's version before.
+    /// The cluster's version before the list.
     pub(super) asked: u64,
     read: Vec<Result<Listed<PartialObjectMeta>, ApiError>>,
     stream: ListStream<PartialObjectMeta>,
     memory: Vec<Hold>,
 }
 
-/// The number of objects for which memory is reserved at a time, and roughly how much each takes.
+/// The number of objects for which memory is reserved at a time, and the approximate memory for each.
 const PORTION: usize = 1000;
 const BYTES: usize = 300;
 
 impl Ahead {
-    /// Reads while `work` runs, as far as memory allows.
+    /// Reads while `work` runs, as far as the memory allows.
     pub(super) async fn read_during<E>(
         mut self,
         work: impl Future<Output = Result<(), E>>,
@@ -57,7 +57,7 @@ impl Ahead {
         Ok(self)
     }
 
-    /// The stream from its beginning, and the memory of what was read from it.
+    /// Returns the stream from its beginning, with the memory that the events read from it hold.
     fn into_stream(self) -> (ListStream<PartialObjectMeta>, Vec<Hold>) {
         (futures::stream::iter(self.read).chain(self.stream).boxed(), self.memory)
     }
@@ -73,8 +73,8 @@ impl Follower {
         Some(Ahead { asked, read: Vec::new(), stream, memory: Vec::new() })
     }
 
-    /// Gives the metadata of all objects to `each`, until it breaks off. Returns the list's version; `None` if it broke off. What a
-    /// stream cannot bring, pages do: a proxy may cut long answers.
+    /// Passes the metadata of all objects to `each`, until `each` breaks off. Returns the list's version; `None` if `each` broke off. If a
+    /// stream fails, pages are read instead: a proxy may cut long answers.
     pub(super) async fn metadata(
         &self,
         mut ahead: Option<Ahead>,
@@ -139,7 +139,7 @@ impl Follower {
         Err(self.without_end())
     }
 
-    /// A stream ended before its list: there was none.
+    /// The error of a stream that ended before its list was complete.
     pub(super) fn without_end(&self) -> ApiError {
         let doing = format!("listing {}", self.unit().kind.plural());
         ApiError::new(doing, "the stream ended before the list", ApiErrorKind::Transient)

@@ -4,21 +4,20 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `list` | reads what is new: all objects if little is stored, or all metadata and then what has changed |
+//! | `list` | reads new objects: all objects if little is stored, otherwise all metadata and then the changed objects |
 //! | `whole` | reads all objects, as a stream or in pages that fit into the budget |
 //! | `metadata` | reads the metadata of all objects |
 //! | `watch` | follows the changes |
-//! | `sweep` | what a list lacks |
-//! | `left_out` | what a changed filter leaves out |
-//! | `lost` | evictions whose rows the database has lost |
+//! | `sweep` | handles the objects that a list lacks |
+//! | `left_out` | handles the rows that a changed filter leaves out |
+//! | `lost` | finds evictions whose rows the database has lost |
 //! | `resync` | compares cluster, rows and memory from time to time |
-//! | `policies` | judges what is to leave etcd by rules |
-//! | `dependents` | what this process knows of dependents without rows, and how far the unit is behind the cluster |
+//! | `policies` | judges which objects leave etcd by rules |
+//! | `dependents` | knows dependents without rows, and how far the unit is behind the cluster |
 //! | `finalizers` | adds our finalizer to objects that are older than this process |
 //!
-//! kube's `watcher` is not used because it hides two things that are needed here: the list's version, and the moment when a watch
-//! is reopened. An API server that was restored from a backup accepts a watch from a version that it has not reached yet, and
-//! stays silent until it has.
+//! kube's `watcher` is not used because it hides two facts that are needed here: the list's version, and the time when a watch is reopened.
+//! An API server that was restored from a backup accepts a watch from a version that it has not reached yet, and stays silent until it has.
 
 mod dependents;
 mod finalizers;
@@ -57,10 +56,10 @@ use tracing::Instrument as _;
 use watch::WatchEnd;
 use whole::Pages;
 
-/// Rows per page when all live rows are read. In tests few rows have several pages.
+/// Rows per page when all live rows are read. In tests few rows already need several pages.
 const ROWS: usize = if cfg!(test) { 3 } else { 5000 };
 
-/// How long the workers may take to finish what they have begun when the process ends.
+/// The time that the workers get to finish their work when the process ends.
 const GRACE: Duration = Duration::from_secs(8);
 
 /// The pause between attempts to list a kind whose CRD is not installed.
@@ -73,18 +72,18 @@ pub(crate) struct Follower {
     listing: tokio::sync::Mutex<Pages>,
     /// The version up to which the cluster was observed; 0 before the first list.
     observed: AtomicU64,
-    /// How far the unit is behind the cluster.
+    /// The record of how far the unit is behind the cluster.
     currency: Currency,
-    /// The cluster is behind what was observed: list again.
+    /// Asks for another list: the cluster is behind the version that was observed.
     relist: Notify,
-    /// The cluster went back, and no list that takes its objects at equal versions has ended since. A list may fail, and by the next one
-    /// the cluster's version may have passed what was observed.
+    /// The cluster went back, and since then no list has ended that takes its objects at equal versions. A list may fail, and by the next
+    /// one the cluster's version may have passed the observed version.
     restored: AtomicBool,
-    /// Whether the first list is in SQL.
+    /// The first list is in SQL.
     synced_once: tokio::sync::watch::Sender<bool>,
-    /// Whether the database may have a record that this unit wants to mark rows: after a list that lacked objects, and before the first list.
+    /// The database may have a record that this unit wants to mark rows: true after a list that lacked objects, and before the first list.
     may_want: AtomicBool,
-    /// Whether the last list lacked so many objects that their rows were not marked; this is reported when it happens.
+    /// The last list lacked so many objects that their rows were not marked. Remembered so that it is reported only when it happens.
     refused: AtomicBool,
     sweep_was_refused: Notify,
     missed: Missed,
@@ -161,7 +160,7 @@ impl Follower {
             exit.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        // Dropping the set ends the remaining tasks; the next list finds what they did not finish.
+        // Dropping the set ends the remaining tasks; the next list finds the work that they did not finish.
         tokio::select! {
             biased;
             ended = all_ended => ended,
@@ -169,10 +168,10 @@ impl Follower {
         }
     }
 
-    /// Lists and watches for ever.
+    /// Lists and watches in an endless loop.
     async fn follow(&self) {
         let Ok(mut ahead) = self.load().await else { return };
-        // Before the first list, which would mark what is left of them.
+        // Before the first list, because that list would mark the rows that are left of them.
         if self.learn_lost().await.is_err() {
             return;
         }
@@ -189,7 +188,7 @@ impl Follower {
                     tracing::info!(?reason, "Listing again");
                     unit.metrics.watch_restarted(reason);
                 }
-                // The list took longer than the API server keeps its version. The first time, that is not a failure.
+                // The list took longer than the API server keeps its version. This is not a failure the first time.
                 Err(error) if error.kind() == ApiErrorKind::Expired && backoff.failures() == 0 => {
                     let _ = backoff.pause();
                 }
@@ -220,7 +219,7 @@ impl Follower {
         }
     }
 
-    /// The kind could not be listed.
+    /// Reports that the kind could not be listed.
     fn not_listed(&self, error: &ApiError, failures: u32) {
         let unit = self.unit();
         if error.kind() == ApiErrorKind::NotFound {
@@ -265,7 +264,7 @@ impl Follower {
         Ok(ahead)
     }
 
-    /// Reads a page of live rows. Each has its own time and its own retries. Returns whether there may be more.
+    /// Reads a page of live rows. Each page has its own time limit and its own retries. Returns true if there may be more.
     async fn load_page(&self, after: &mut Box<str>) -> Result<bool, Stopped> {
         let (unit, page) = (self.unit(), &*after);
         let rows =
@@ -281,7 +280,7 @@ impl Follower {
         Ok(more)
     }
 
-    /// Queues an object that the API server sent, unless it is not new; returns its version.
+    /// Queues an object that the API server sent, unless it brings nothing new. Returns its version.
     async fn receive(&self, text: Box<str>, arrival: Arrival, memory: Memory<'_>) -> Option<u64> {
         let hold = match memory {
             Memory::Of(hold) => hold.split(bytes_of(text.len())),
@@ -306,7 +305,7 @@ impl Follower {
         Some(version)
     }
 
-    /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, the look finds that.
+    /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, the look finds that out.
     fn receive_unreadable(&self, identity: Box<Identity>, reason: String, arrival: Arrival, hold: Hold) -> Option<u64> {
         let (uid, gone) = (uid_of(&identity), arrival == Arrival::Deletion);
         let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
@@ -325,7 +324,7 @@ impl Follower {
 
     /// Decides about a received object by its metadata. Returns `None` if it needs no worker. A list counts the object as seen.
     fn sift(&self, meta: &Meta, arrival: Arrival) -> Option<Next> {
-        // It may wait a long time until a worker has it.
+        // Record it now: it may wait a long time until a worker has it.
         self.pipeline.hold(meta, arrival == Arrival::Deletion);
         self.pipeline.known().seen(&meta.uid);
         match self.pipeline.decide_by_metadata(meta, arrival) {
@@ -343,15 +342,15 @@ impl Follower {
     }
 }
 
-/// Where the memory of a received object comes from.
+/// The source of the memory for a received object.
 enum Memory<'a> {
-    /// The page that it came with.
+    /// The page that contained it.
     Of(&'a mut Hold),
-    /// It is taken now.
+    /// It is reserved now.
     Taken,
 }
 
-/// The message of a task's panic.
+/// Returns the message of a task's panic.
 pub(crate) fn panic_of(error: tokio::task::JoinError) -> String {
     match error.try_into_panic() {
         Ok(panic) => match panic.downcast_ref::<&str>() {

@@ -1,4 +1,4 @@
-//! Judges repeatedly which objects rules move out of etcd, and hands them to the pipeline.
+//! Judges repeatedly which objects leave etcd by rules, and hands them to the pipeline.
 
 use super::Follower;
 use crate::pipeline::MOST_OBJECTS;
@@ -21,26 +21,26 @@ const FEW: u64 = 10;
 /// One in this many live objects may leave within an hour.
 const PART: u64 = 5;
 
-/// The pause between checks whether the first list is in SQL.
+/// The pause between two checks whether the first list is in SQL.
 const SOON: Duration = Duration::from_secs(1);
 
-/// What one round has found of the unit's own objects.
+/// The results of one round for the unit's own objects.
 #[derive(Default)]
 struct Round {
     /// The objects that rules choose, enforced or not, by uid.
     objects: BTreeMap<Box<str>, bool>,
     /// The objects that enforced rules choose.
     leaving: Vec<Candidate>,
-    /// The names of these rules.
+    /// The names of the enforced rules.
     rules: Vec<String>,
-    /// What each rule has found, with the objects that it chooses.
+    /// The record of each rule, with the objects that it chooses.
     found: Vec<(RuleRecord, BTreeSet<Box<str>>)>,
-    /// How many rows each rule may not judge.
+    /// The number of rows that each rule may not judge.
     pending: Vec<(String, u64)>,
 }
 
 impl Round {
-    /// What each rule has found, after these objects were handed to the pipeline.
+    /// Returns the record of each rule, after these objects were handed to the pipeline.
     fn records(self, moved: &BTreeSet<Box<str>>, now: Micros) -> Vec<RuleRecord> {
         let record = |(record, chosen): (RuleRecord, BTreeSet<Box<str>>)| {
             let matches = chosen.len() as u64;
@@ -51,7 +51,7 @@ impl Round {
         self.found.into_iter().map(record).collect()
     }
 
-    /// A rule was judged, or could not be.
+    /// Adds the result of a rule that was judged, or that could not be.
     fn judged(&mut self, rule: String, enforced: bool, chosen: Option<BTreeSet<Box<str>>>) {
         let record = RuleRecord { time: 0, enforced, judged: chosen.is_some(), matches: 0, waiting: 0, moved: 0, rule };
         self.found.push((record, chosen.unwrap_or_default()));
@@ -59,7 +59,7 @@ impl Round {
 }
 
 impl Follower {
-    /// Judges the kind's rules again and again, once the first list is in SQL.
+    /// Judges the kind's rules in rounds, once the first list is in SQL.
     pub(super) async fn apply_policies(&self) {
         let unit = self.unit();
         let (of, mut told) = (|config: &Config| config.policies.clone(), false);
@@ -84,7 +84,7 @@ impl Follower {
         }
     }
 
-    /// One round. A failure is logged, and left to the next round.
+    /// Does one round. A failure is logged, and the next round tries again.
     async fn apply_once(&self, policies: &Policies, rules: Vec<Result<EvictionRule, WrongRule>>, told: &mut bool) {
         let unit = self.unit();
         let mut round = Round::default();
@@ -122,7 +122,7 @@ impl Follower {
         unit.metrics.record_rules(round.records(&moved, unit.clock.now()));
     }
 
-    /// Judges one rule for all objects of the kind; its results count for the unit's own objects. Returns which of them it chooses.
+    /// Judges one rule for all objects of the kind; its results count for the unit's own objects. Returns the own objects that it chooses.
     async fn judge_once(
         &self,
         rule: &EvictionRule,
@@ -132,7 +132,7 @@ impl Follower {
         let unit = self.unit();
         let narrowed = match &rule.condition.namespace_selector {
             None => rule.clone(),
-            // As they are now; none if that is unknown, because objects that are not in the answer stay.
+            // The current namespaces. If they cannot be listed, the rule fails, because objects in unknown namespaces must stay.
             Some(selector) => match in_namespaces(rule, unit.cluster.namespaces(selector).await?) {
                 Some(rule) => rule,
                 None => return Ok(BTreeSet::new()),
@@ -140,7 +140,7 @@ impl Follower {
         };
         let mut snapshot = unit.rows.candidates(&narrowed).await?;
         let found = snapshot.len();
-        // Their columns may be those of another definition: no rule judges them, and they take no place among the last ones.
+        // Another definition may have computed their columns: no rule judges these objects, and they take no place among the last ones.
         snapshot.retain(|candidate| premise.refuses(candidate.definition).is_none());
         let pending = unit.rows.pending(&narrowed, premise).await?.max((found - snapshot.len()) as u64);
         round.pending.push((rule.name.clone(), pending));
@@ -158,7 +158,7 @@ impl Follower {
         Ok(chosen)
     }
 
-    /// Hands the objects that may leave now to the pipeline. Returns which.
+    /// Hands the objects that may leave now to the pipeline. Returns them.
     async fn let_go(
         &self,
         policies: &Policies,
@@ -170,7 +170,7 @@ impl Follower {
             return Ok(BTreeSet::new());
         }
         round.leaving.sort_by(|one, other| age(one).cmp(&age(other)));
-        // Two rules may choose the same object, in the same version or not.
+        // Two rules may choose the same object, in the same version or in different ones.
         round.leaving.dedup_by(|one, other| one.uid == other.uid);
         // An object that waits or is being processed is judged by a later round: a look now would be merged with that work and have no effect.
         let judged = round.leaving.len();
@@ -180,11 +180,11 @@ impl Follower {
         self.give_back(&name).await?;
         let lately = in_time("counting evictions", unit.rows.evicted_lately(&name)).await?;
         let units = scopes(std::slice::from_ref(&unit.kind), &unit.config()).len().max(1) as u64;
-        // Objects that are being evicted are in both.
+        // Objects that are being evicted count as both.
         let live = self.pipeline.known().live() as u64 + lately.saturating_sub(busy);
         let limit = (policies.evict_limit / units).max(1).min((live / PART).max(FEW));
         let most = usize::try_from(limit.saturating_sub(lately)).unwrap_or(usize::MAX);
-        // Before the rows are read, and after: an object without a row may get one meanwhile, or lose it.
+        // Check before the rows are read, and after: in the meantime an object without a row may get one, or lose it.
         let dependents = if most > 0 { self.dependents(&round.leaving).await } else { Dependents::default() };
         let restore_grace = policies.restore_grace;
         let bounds = WeighBounds { most, restore_grace, premise, dependents: &dependents };
@@ -205,7 +205,7 @@ impl Follower {
         self.hand_on(&name, &weighed.free, &Arc::new(Mandate::of(&unit.kind, policies, premise.clone()))).await
     }
 
-    /// Hands objects to the pipeline in batches, as long as the rules are those of this mandate. Returns which.
+    /// Hands objects to the pipeline in batches, while the rules of this mandate are in force. Returns the objects that it handed on.
     async fn hand_on(
         &self,
         name: &str,
@@ -219,7 +219,7 @@ impl Follower {
                 tracing::info!("The rules have changed, or the kind is being suspended: the round ends");
                 break;
             }
-            // Before they leave: a process that is killed in between has then counted too many, not too few.
+            // Before they leave: if the process is killed in between, it has counted too many, not too few.
             in_time("counting evictions", unit.rows.count_evicted(name, batch.len() as u64)).await?;
             self.pipeline.hand_on(batch, mandate, unit.clock.now());
             moved.extend(batch.iter().map(|candidate| candidate.uid.clone()));
@@ -227,7 +227,7 @@ impl Follower {
         Ok(moved)
     }
 
-    /// Gives back what was counted for objects that stay. If that fails, too many are counted, not too few.
+    /// Gives back the count of objects that stay. If that fails, too many are counted, not too few.
     async fn give_back(&self, name: &str) -> Result<(), PolicyError> {
         let unit = self.unit();
         let unsent = self.pipeline.known().choices.take_unsent();
@@ -238,7 +238,7 @@ impl Follower {
     }
 }
 
-/// Whether an object is the unit's own.
+/// Returns true if an object belongs to the unit.
 fn is_own(unit: &Unit, candidate: &Candidate) -> bool {
     let namespace = unit.namespace.as_ref().is_none_or(|namespace| *namespace == candidate.namespace);
     namespace && unit.shard.has(&candidate.uid)

@@ -1,4 +1,4 @@
-//! Compares cluster, rows and memory from time to time: a watch may miss a change, and rows may be changed by hand.
+//! Compares cluster, rows and memory from time to time: a watch may miss a change, and somebody may change rows by hand.
 
 use super::metadata::Partial;
 use super::{Follower, ROWS};
@@ -14,17 +14,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The longest pause after a list whose sweep was refused, whatever is configured: the limit may be raised, or the cluster repaired.
+/// The longest pause after a list whose sweep was refused, even if a longer one is configured: the limit may be raised, or the cluster
+/// repaired.
 const AFTER_REFUSAL: Duration = Duration::from_secs(1800);
 
-/// The shortest pause before a comparison because of the database: it may move several times, one after the other.
+/// The shortest pause before a comparison after the database has moved: it may move several times in a row.
 const MOVING: Duration = Duration::from_secs(5);
 
-/// The shortest pause before a comparison because an object that is gone was written late.
+/// The shortest pause before a comparison after an object that is gone was written late.
 const WRITING: Duration = Duration::from_secs(5);
 
 impl Follower {
-    /// Objects that a list lacks while older states of them were waiting to be written: they are compared after the write.
+    /// Records objects that a list lacks although older states of them wait to be written: they are compared after the write.
     pub(super) fn compare_after(&self, waiting: HashSet<Box<str>>) {
         if !waiting.is_empty() {
             *self.missed.uids() = waiting;
@@ -45,16 +46,16 @@ impl Follower {
                 let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
                 state.is_some_and(|state| state == RowState::Stored(LifecycleState::Live) || state.is_leaving())
             };
-            // All written ones are taken out: one comparison covers them all.
+            // Take out all that were written: one comparison covers them all.
             if written.map(is_live).fold(false, |any, live| any | live) {
                 return;
             }
         }
     }
 
-    /// Compares every `resyncPeriod`, from the end of one comparison to the beginning of the next; soon after the database has moved to another
-    /// server or was started anew, because that may have lost what was committed; and when an object that is gone was written late. These two
-    /// come once, so their comparison is tried again until it is complete.
+    /// Compares every `resyncPeriod`, from the end of one comparison to the beginning of the next; soon after the database has moved to
+    /// another server or was restarted, because that may have lost commits; and when an object that is gone was written late. The last two
+    /// signals come only once, so their comparison is repeated until it is complete.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
         let mut last = Instant::now();
@@ -115,7 +116,7 @@ impl Follower {
         }
     }
 
-    /// Compares once. Returns how many objects differed; `None` if the comparison is not complete.
+    /// Compares once. Returns the number of objects that differed; `None` if the comparison is not complete.
     async fn resync_once(&self) -> Result<Option<usize>, ApiError> {
         let _listing = self.listing.lock().await;
         if self.observed.load(Ordering::Relaxed) == 0 {
@@ -148,7 +149,7 @@ impl Follower {
             }
             ControlFlow::Continue(())
         });
-        // Nothing interrupts it.
+        // Do not interrupt the list.
         let Some(version) = version.await? else { return Ok(None) };
         if version < asked {
             self.remember_restore();
@@ -160,8 +161,8 @@ impl Follower {
         Ok(rows_compared.then_some(found))
     }
 
-    /// Corrects what is remembered of the live rows: a row may have been removed or changed by hand, or the whole database restored
-    /// from a backup. The comparison with the cluster then finds the objects.
+    /// Corrects the memory of the live rows: somebody may have removed or changed a row by hand, or restored the whole database from a
+    /// backup. The comparison with the cluster then finds the objects.
     async fn compare_rows(&self) -> Result<(), StoreError> {
         let unit = self.unit();
         self.pipeline.known().begin_rows();
@@ -190,8 +191,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Looks at an object whose version differs from the remembered one, unless the watch brings it, or has brought a later one. `observed` is
-    /// what the watch had reached before the list. Returns whether the object differs from what is remembered.
+    /// Looks at an object whose version differs from the remembered one, unless the watch brings this version, or has brought a later one.
+    /// `observed` is the version that the watch had reached before the list. Returns true if the object differs from the memory.
     fn compare(&self, partial: PartialObjectMeta, observed: u64) -> bool {
         let before = {
             let mut known = self.pipeline.known();
@@ -206,13 +207,13 @@ impl Follower {
         // A rule may have purged the row of a ghost.
         let purges = self.unit().config().retention.purges_evicted_after(&self.unit().kind).is_some();
         let as_known = |entry: KnownObject| is_as_remembered(entry.remembered(), version, terminating, purges);
-        // It changed since the list began, and the watch brought that.
+        // It changed since the list began, and the watch has delivered the change.
         let later = observed + 1..=self.observed.load(Ordering::Relaxed);
         let changed = before.is_some_and(|entry| later.contains(&entry.version));
         if version > observed || changed || self.pipeline.queue.holds(&partial.uid) || before.is_some_and(as_known) {
             return false;
         }
-        // The kind's predicate may leave the object out. Then this costs one read.
+        // The kind's filter may leave the object out. Then this costs one read.
         let PartialObjectMeta { uid, namespace, name, .. } = partial;
         self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Due, 0));
         before.is_none_or(|entry| entry.version != version)

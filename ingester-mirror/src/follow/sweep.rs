@@ -1,4 +1,4 @@
-//! Objects that a list lacks are gone. Each is looked up before its row is marked as deleted.
+//! Handles the objects that a list lacks, because they are gone. Each is looked up before its row is marked as deleted.
 
 use super::Follower;
 use crate::pipeline::{Item, ObjectRef, Unseen, Why, forgotten};
@@ -7,11 +7,11 @@ use ingester_store::RowChange;
 use ingester_store::fuse::Sweep;
 use std::sync::atomic::Ordering;
 
-/// Uids in one statement.
+/// The number of uids in one statement.
 const PORTION: usize = 500;
 
 impl Follower {
-    /// Looks at everything that is stored and that the list, which has just ended, lacks. Returns how many.
+    /// Looks at every object that is stored and that the list, which has just ended, lacks. Returns how many.
     pub(super) async fn sweep(&self, version: u64) -> usize {
         let unit = self.unit();
         let Unseen { missed, evicted, waiting } = self.pipeline.known().unseen();
@@ -19,7 +19,7 @@ impl Follower {
         let is_held = |uid: &str| self.pipeline.queue.holds(uid);
         let mut unseen: Vec<Box<str>> = missed.into_iter().filter(|uid| !is_held(uid)).collect();
         self.compare_after(waiting);
-        // A row that has lost its eviction is left as it is.
+        // A row that has lost its eviction stays as it is.
         let evictions = self.pipeline.evictions().of(&unseen);
         if self.look_for_evictions(&evictions).await.is_err() {
             return 0;
@@ -33,7 +33,7 @@ impl Follower {
         unseen.extend(evicted.into_iter().filter(|uid| !is_held(uid)));
         for uids in unseen.chunks(PORTION) {
             let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
-            // The database is asked until it answers: the next list may be far away, and until then the objects would stay unknown.
+            // Ask the database until it answers: the next list may be far away, and until then the objects would stay unknown.
             let ask = || unit.rows.names(&references);
             let Ok(names) = unit.until_done("reading the names of objects that are gone", ask).await else { break };
             let mut nameless: Vec<&Box<str>> = uids.iter().collect();
@@ -57,7 +57,7 @@ impl Follower {
         missed
     }
 
-    /// The uids of the objects that are recorded as rejected; none if they cannot be read.
+    /// Returns the uids of the objects that are recorded as rejected; none if the records cannot be read.
     pub(super) async fn rejected(&self) -> Vec<Box<str>> {
         match in_time("reading rejects", self.unit().rows.rejects()).await {
             Ok(rejects) => rejects.into_iter().map(|reject| reject.uid).collect(),
@@ -68,8 +68,8 @@ impl Follower {
         }
     }
 
-    /// Deletes those of these rejects whose objects the list, which has just ended, lacks: they were deleted while no ingester ran.
-    /// The rejects were read before the list. Another ingester may have recorded more since then, of objects that are newer.
+    /// Deletes the given rejects if the list, which has just ended, lacks their objects: these were deleted while no ingester ran. The
+    /// rejects were read before the list, because another ingester may have recorded rejects of newer objects since then.
     pub(super) async fn forget_rejects(&self, recorded: &[Box<str>]) {
         let gone: Vec<&str> = {
             let known = self.pipeline.known();
@@ -84,15 +84,15 @@ impl Follower {
         }
     }
 
-    /// The fuse of the kind: whether so many objects are gone that something else must be wrong, such as an empty etcd behind the API
-    /// server. The units of the kind, here and in other processes, count together.
+    /// The fuse of the kind. Returns true if so many objects are gone that something else must be wrong, such as an empty etcd behind the
+    /// API server. The units of the kind, here and in other processes, count together.
     async fn is_too_many(&self, gone: usize) -> bool {
         let unit = self.unit();
         let Some(fuse) = unit.config().ingester.fuse(&unit.kind) else { return false };
         let (fuse, name) = (&fuse, &unit.name());
         let ask = || unit.rows.ask_to_sweep(name, gone as u64, fuse);
         let answer = if gone > 0 {
-            // The database is asked until it answers: the next list may be far away.
+            // Ask the database until it answers: the next list may be far away.
             let Ok(answer) = unit.until_done("asking whether so many rows may be marked as deleted", ask).await else {
                 return true;
             };

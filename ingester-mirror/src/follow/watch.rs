@@ -1,4 +1,4 @@
-//! Watches from a version on, and opens the watch again whenever it ends.
+//! Watches from a version, and opens the watch again whenever it ends.
 
 use super::{Follower, Memory};
 use crate::backoff::{API_SERVER, Backoff};
@@ -11,22 +11,22 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A shorter watch counts as failed: opening it again at once could go on for ever.
+/// A shorter watch counts as failed, so that it is not opened again at once without end.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// The watch cannot go on, for this reason: list again.
+/// The watch cannot continue, for this reason: list again.
 pub(super) struct WatchEnd(pub(super) Restart);
 
-/// Why a watch ended.
+/// The reason why a watch ended.
 enum Ended {
     /// The API server failed, or the connection to it.
     Api(ApiError),
-    /// It cannot go on, for this reason.
+    /// The watch cannot continue, for this reason.
     Relist(Restart),
 }
 
 impl Follower {
-    /// Watches from `version` on, and opens the watch again whenever the API server ends it.
+    /// Watches from `version`, and opens the watch again whenever the API server ends it.
     pub(super) async fn watch(&self, mut version: u64) -> WatchEnd {
         let metrics = &self.unit().metrics;
         let (mut backoff, mut first) = (Backoff::new(API_SERVER), true);
@@ -46,7 +46,7 @@ impl Follower {
                 }
             }
             match ended {
-                // It ended at once, without an error.
+                // The watch ended at once, without an error.
                 Ok(()) => {}
                 Err(Ended::Relist(reason)) => return WatchEnd(reason),
                 Err(Ended::Api(error)) => {
@@ -95,8 +95,8 @@ impl Follower {
         Ok(())
     }
 
-    /// An object was deleted; or it was changed and is not selected any more, which the API server reports in the same way. Returns the
-    /// version of the event.
+    /// Handles the DELETED event of an object: it was deleted, or it was changed and is not selected any more, which the API server reports
+    /// in the same way. Returns the version of the event.
     pub(super) async fn deleted(&self, text: Box<str>) -> Result<Option<u64>, ApiError> {
         if !self.unit().selection.is_all() {
             let Identity { uid, namespace, name, .. } = Identity::probe(&text);

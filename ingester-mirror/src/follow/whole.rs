@@ -7,16 +7,16 @@ use crate::metrics::Read;
 use crate::pipeline::Arrival;
 use futures::StreamExt as _;
 
-/// The intended size of a page, in bytes: two pages are in memory at a time, as text and as parsed objects.
+/// The intended size of a page in bytes: two pages are in memory at a time, as text and as parsed objects.
 const PAGE_BYTES: usize = 1 << 20;
 
 /// The most objects in a page. (kubectl asks for 500.)
 const MOST: u32 = 500;
 
-/// The objects of the first page: their size is not known yet. Ten of the largest that a cluster takes are 15 MB.
+/// The number of objects in the first page, whose size is not known yet. Ten of the largest objects that a cluster takes are 15 MB.
 const FIRST: u32 = 10;
 
-/// The size of a unit's objects so far, and how many are requested at a time.
+/// The size of a unit's objects so far, and the number to request at a time.
 #[derive(Debug)]
 pub(super) struct Pages {
     /// The mean size of the objects in the last page, in bytes.
@@ -31,12 +31,12 @@ impl Default for Pages {
 }
 
 impl Pages {
-    /// The bytes that the next page will probably take.
+    /// The number of bytes that the next page will probably take.
     fn bytes(&self) -> usize {
         self.object * self.limit as usize
     }
 
-    /// The next page will be about as large as this one.
+    /// Expects the next page to be about as large as this one.
     fn learn(&mut self, page: &Page) {
         let bytes: usize = page.items.iter().map(|text| text.len()).sum();
         if page.items.is_empty() {
@@ -44,11 +44,11 @@ impl Pages {
         }
         self.object = (bytes / page.items.len()).max(1);
         let limit = u32::try_from(PAGE_BYTES / self.object).unwrap_or(MOST);
-        // Objects that follow may be larger than those so far.
+        // Later objects may be larger than those so far.
         self.limit = limit.clamp(1, MOST.min(self.limit.saturating_mul(8)));
     }
 
-    /// The API server was too slow: requests less. Returns whether that is possible.
+    /// Requests smaller pages, because the API server was too slow. Returns true if that is possible.
     fn shrink(&mut self) -> bool {
         let before = self.limit;
         self.limit = (self.limit / 2).max(1);
@@ -57,7 +57,7 @@ impl Pages {
 }
 
 impl Follower {
-    /// Receives all objects; `behind` as in [`Arrival::List`]. Returns the list's version, and how many there were.
+    /// Receives all objects; `behind` as in [`Arrival::List`]. Returns the list's version and the number of objects.
     pub(super) async fn whole(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
         let read = match self.unit().cluster.stream().await {
             Ok(Some(stream)) => self.whole_as_stream(stream, behind).await.map(Some),
@@ -66,8 +66,8 @@ impl Follower {
         match read {
             Ok(Some(listed)) => return Ok(listed),
             Ok(None) => {}
-            // The API server cuts off a reader that waits for the database while objects change. Pages do not. What was
-            // received already is skipped.
+            // The API server cuts off a reader that waits for the database while objects change; it does not do that with pages. Objects
+            // that were already received are skipped.
             Err(error) if error.kind() == ApiErrorKind::Transient => {
                 tracing::info!(%error, "Reading page by page what a stream did not bring");
                 self.received_is_written().await;
@@ -78,13 +78,13 @@ impl Follower {
         self.whole_in_pages(pages, behind).await
     }
 
-    /// Waits until what was received is written. An object of a list that was broken off may be gone before the next list: that one finds
-    /// it missing only if it knows of its row.
+    /// Waits until all received objects are written. An object of a list that was broken off may be gone before the next list: the next
+    /// list notices its absence only if it knows of its row.
     pub(super) async fn received_is_written(&self) {
         self.pipeline.queue.drained().await;
     }
 
-    /// The stream waits until there is memory for the next object.
+    /// Reads a stream, which waits until there is memory for the next object.
     async fn whole_as_stream(&self, mut stream: ListStream<Box<str>>, behind: bool) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
         while let Some(listed) = stream.next().await {
@@ -103,7 +103,7 @@ impl Follower {
         Err(self.without_end())
     }
 
-    /// The API server prepares the next page while this one is received.
+    /// Reads pages. The API server prepares the next page while this one is received.
     async fn whole_in_pages(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
         let (mut page, mut hold) = self.page(pages, None).await?;
@@ -125,7 +125,7 @@ impl Follower {
             (page, hold) = following?;
         }
     }
-    /// A page, and the memory that it takes. One that takes too long is requested again, smaller.
+    /// Returns a page and the memory that it takes. If a page takes too long, a smaller one is requested instead.
     async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Hold), ApiError> {
         loop {
             let hold = self.unit().memory.take(pages.bytes()).await;

@@ -58,17 +58,17 @@ impl RowState {
     }
 }
 
-/// What this process remembers of an object's row.
+/// The record that this process keeps of an object's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Remembered {
     pub(crate) version: u64,
     pub(crate) state: RowState,
 }
 
-/// How far an eviction that a rule has chosen is.
+/// The progress of an eviction that a rule chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// The round handed it on. Nothing else has happened.
+    /// The round handed the object on. Nothing else has happened.
     Handed,
     /// The object was found in the chosen version, so its row may say that it leaves. The deletion may have been sent.
     Begun,
@@ -76,7 +76,7 @@ pub(crate) enum Progress {
     Requested,
 }
 
-/// An eviction that a rule has chosen.
+/// An object that a rule chose to evict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChosenEviction {
     pub(crate) progress: Progress,
@@ -84,24 +84,24 @@ pub(crate) struct ChosenEviction {
     pub(crate) version: u64,
     /// The rules are the same as when they chose the object.
     pub(crate) in_force: bool,
-    /// For how long a deletion that was sent without an answer may still take effect.
+    /// The time during which a deletion that was sent without an answer may still take effect.
     pub(crate) in_doubt: Option<Duration>,
 }
 
-/// What the kind makes of an object's text.
+/// The result of reading an object's text with the kind's definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A row, written by this definition of the kind.
     Row { ingest_version: u32 },
-    /// The kind's filter leaves the object out. `storable`: a row without indexed columns can hold its text. `selected`: the selectors
-    /// of the configuration have the object.
+    /// The kind's filter leaves the object out. `storable`: a row without indexed columns can hold its text. `selected`: the selectors of
+    /// the configuration match the object.
     LeftOut { storable: bool, selected: bool },
     /// The object cannot be decoded. `storable` as above.
     Undecodable { storable: bool },
 }
 
 impl Content {
-    /// Returns the same for an object whose text cannot be stored.
+    /// Returns the same content for an object whose text cannot be stored.
     pub(crate) fn unstorable(self) -> Self {
         match self {
             Content::Row { .. } => self,
@@ -111,19 +111,20 @@ impl Content {
     }
 }
 
-/// When the decision is made.
+/// The point at which the decision is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The object was just received, or looked up. Only its metadata is looked at, so that an object that brings nothing new costs nothing.
+    /// The object was just received, or looked up. The decision reads only its metadata, so that an object that brings nothing new costs
+    /// nothing.
     Received {
-        /// An earlier state of the object waits to be written.
+        /// An earlier state of the object waits in the queue.
         waiting: bool,
-        /// Changes of this kind are gathered.
+        /// Changes of this kind are gathered before they are written.
         settles: bool,
     },
     /// A worker has it.
     Prepared {
-        /// `None` until the metadata shows that it matters.
+        /// `None` until a decision by the metadata shows that the content matters.
         content: Option<Content>,
     },
 }
@@ -141,9 +142,9 @@ pub(crate) struct Case<'a> {
     pub(crate) chosen: Option<ChosenEviction>,
     /// The object is terminating, and waits for our finalizer to be removed.
     pub(crate) held: bool,
-    /// How long ago this process first saw that the object is to be deleted; zero if it sees it now.
+    /// The time since this process first saw that the object must be deleted; zero if it sees it now.
     pub(crate) leaving_for: Duration,
-    /// How long ago its deletionTimestamp was, by this node's clock.
+    /// The time since its deletionTimestamp, by this node's clock.
     pub(crate) terminating_for: Duration,
 }
 

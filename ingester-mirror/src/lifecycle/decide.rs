@@ -1,4 +1,4 @@
-//! The decision about one object: what is written, what is requested, what waits. Nothing else decides.
+//! Decides about one object: what is written, what is requested, what waits. No other code decides this.
 //!
 //! [`decide`] is called twice for an object that brings something new: when it is received or looked up, with its metadata alone, and when a
 //! worker has it. The second call may ask for the object's content, and is repeated with it.
@@ -9,17 +9,18 @@ use ingester_core::row::{Eviction, Version};
 use ingester_store::guard::{Verdict, verdict};
 use std::time::Duration;
 
-/// What happens next with an object.
+/// The decision about an object: the next step, and what the caller records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) next: Next,
-    /// The plan for the object was consulted. The caller then notes since when the object is to be deleted, and whether it waits for us.
+    /// The decision used the plan of the object. The caller then records since when the object must be deleted, and whether it waits for
+    /// us.
     pub(crate) planned: bool,
-    /// The eviction that a rule had chosen is over: the object stays.
+    /// An eviction that a rule had chosen is over: the object stays.
     pub(crate) withdrawn: bool,
 }
 
-/// What happens next with an object.
+/// The next step for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Nothing: SQL and Kubernetes have what this version requires.
@@ -59,9 +60,9 @@ pub(crate) enum Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowWrite {
     pub(crate) state: LifecycleState,
-    /// The row this write replaces although its version does not allow that; `None` if the store's guard decides.
+    /// The stored row that this write replaces although its version does not allow that; `None` if the store's guard decides.
     pub(crate) replaces: Option<Version>,
-    /// What is requested once the row is committed.
+    /// The request to Kubernetes after the commit.
     pub(crate) then: Action,
     /// When to look at the object again even if nothing changes.
     pub(crate) again: Option<Duration>,
@@ -106,7 +107,7 @@ impl Decision {
         }
     }
 
-    /// Returns what follows if the object brings nothing new.
+    /// Returns the next step if the object brings nothing new.
     fn when_known(&mut self, case: &Case<'_>) -> Option<Next> {
         let remembered = case.remembered?;
         match case.arrival {
@@ -157,7 +158,7 @@ impl Decision {
             // A list may be behind the row. A look tells which of the two is right.
             return Next::Look { after: None };
         }
-        // An object that stays, and of which nothing depends but its row, may wait.
+        // An object that stays may wait if its row is the only thing left to do.
         let settles = settles && is_live_at(case, |_| true) && is_done(self.plan(case), LifecycleState::Live);
         Next::Queue { settles }
     }
@@ -169,7 +170,7 @@ impl Decision {
             return look;
         }
         if case.is_gone() && case.state() == Some(RowState::Left) {
-            // The row has its last state: the object was deleted at exactly that version.
+            // The row already holds the object's last state: it was deleted at exactly that version.
             return Next::MarkGone;
         }
         let plan = self.plan(case);
@@ -216,7 +217,7 @@ impl Decision {
     }
 }
 
-/// The plan of the object's life, by its metadata and by what is known of it.
+/// Returns the plan of the object's life from its metadata and from what this process knows of it.
 fn plan_of(case: &Case<'_>) -> ObjectPlan {
     let gone = case.is_gone();
     let terminating = case.meta.deletion_timestamp.is_some();
@@ -269,8 +270,8 @@ fn may_be_leaving(case: &Case<'_>, plan: ObjectPlan) -> bool {
         && is_being_evicted(case.stored, case.state())
 }
 
-/// Returns true if an object of which only version and deletionTimestamp were read, by a resync, is as remembered. Otherwise it is looked at.
-/// `purges`: rules purge rows of evicted objects.
+/// Returns true if the object is as this process remembers it. A resync reads only its version and deletionTimestamp. If the result is
+/// false, the object is looked at. `purges`: rules purge rows of evicted objects.
 pub(crate) fn is_as_remembered(remembered: Remembered, version: u64, terminating: bool, purges: bool) -> bool {
     let settled = match remembered.state {
         // It is retried: the database may accept it by now.
@@ -293,7 +294,7 @@ pub(crate) fn is_being_evicted(stored: Option<Version>, remembered: Option<RowSt
     }
 }
 
-/// Writes the row in the state that its plan says.
+/// Writes the row in the state that the plan requires.
 fn write(case: &Case<'_>, plan: ObjectPlan, ingest_version: u32) -> Next {
     let then = match plan.then {
         Action::AddFinalizer if matches!(case.arrival, Arrival::Patch { again: false }) => Action::Nothing,
@@ -344,7 +345,7 @@ fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) 
             return look;
         }
         if storable {
-            // If the object is not to leave any more, its row is marked, like that of any object that is left out.
+            // If the object may stay again, its row is marked like the row of any other object that is left out.
             let plan = match plan.state {
                 LifecycleState::Live => {
                     ObjectPlan { state: LifecycleState::Deleted, then: Action::Nothing, again: None }
@@ -359,10 +360,10 @@ fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) 
         Action::RemoveFinalizer | Action::Delete => action,
         Action::Nothing | Action::AddFinalizer | Action::Evict => Action::Nothing,
     };
-    // An object that was rejected since may have a row from before.
+    // An object that was rejected in the meantime may have an older row.
     let has_row = matches!(case.state(), Some(RowState::Rejected | RowState::Stored(LifecycleState::Live)));
     let acts = has_row || then != Action::Nothing;
-    // Its row may be the only copy of it, or another replica may be evicting it, which a look finds out.
+    // The row may be the only copy of the object, or another replica may be evicting the object. A look finds out.
     if acts && !may_act {
         return look;
     }
@@ -374,7 +375,7 @@ fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) 
     Next::LeaveOut(Omission { marks, may_wait, then })
 }
 
-/// Returns what is requested for an object that is left out. Its row is not live, so nothing waits for the end of a delay.
+/// Returns the request for an object that is left out. Its row is not live, so no request waits for the end of a delay.
 fn action_left_out(case: &Case<'_>) -> Action {
     let circumstances = Circumstances { gone: case.is_gone(), deleted: true, ..Circumstances::default() };
     plan(case.meta, case.rules, circumstances).then

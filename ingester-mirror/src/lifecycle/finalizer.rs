@@ -1,12 +1,12 @@
 //! Our finalizer, and the JSON patches (RFC 6902) that add and remove it. Pure.
 //!
 //! # Flow
-//! A live object carries it, so that Kubernetes keeps a deleted object until its row says that it is deleted. The
-//! patch that removes it is made here and nowhere else.
+//! A live object carries our finalizer, so that Kubernetes keeps a deleted object until its row records the deletion. Only this module
+//! makes the patch that removes it.
 //!
 //! # Guarantees
-//! - A patch changes our entry of `metadata.finalizers`, and takes off those of our former prefixes, and nothing else: no other
-//!   finalizer, and no field that we do not know.
+//! - A patch adds or removes our entry of `metadata.finalizers` and removes the entries of our former prefixes. It changes nothing else: no
+//!   other finalizer, and no field that we do not know.
 //! - A patch applies only to the version that it was made for, because it first tests uid and resourceVersion. On any other
 //!   version the API server rejects the whole patch (422), and the caller reads the object again.
 
@@ -14,18 +14,18 @@ use ingester_core::marks::{Mark, Marks};
 use ingester_core::object::Meta;
 use serde_json::{Value, json};
 
-/// Whether ours is among an object's finalizers.
+/// Returns true if our finalizer is in the list.
 pub(crate) fn is_there(finalizers: &[Box<str>], marks: &Marks) -> bool {
     let ours = marks.name(Mark::Finalizer);
     finalizers.iter().any(|finalizer| ours.is(finalizer))
 }
 
-/// Whether our finalizer, or one of a former prefix, holds an object.
+/// Returns true if our finalizer, or one of a former prefix, holds the object.
 pub(crate) fn holds(finalizers: &[Box<str>], marks: &Marks) -> bool {
     finalizers.iter().any(|finalizer| marks.is(Mark::Finalizer, finalizer))
 }
 
-/// The patch that adds ours; `None` if the object has it.
+/// Returns the patch that adds our finalizer; `None` if the object has it.
 pub(crate) fn addition(meta: &Meta, marks: &Marks) -> Option<Value> {
     if is_there(&meta.finalizers, marks) {
         return None;
@@ -41,10 +41,10 @@ pub(crate) fn addition(meta: &Meta, marks: &Marks) -> Option<Value> {
     Some(Value::Array(patch))
 }
 
-/// The patch that removes every entry of ours and of former prefixes; `None` if there is none.
+/// Returns the patch that removes our finalizer and those with former prefixes; `None` if the object has none of them.
 pub(crate) fn removal(meta: &Meta, marks: &Marks) -> Option<Value> {
     let ours = meta.finalizers.iter().enumerate().filter(|(_, finalizer)| marks.is(Mark::Finalizer, finalizer));
-    // From the last to the first: the entries before a removed one keep their index.
+    // Remove from the last entry to the first, so that the entries before a removed one keep their index.
     let removals: Vec<Value> = ours
         .rev()
         .flat_map(|(index, finalizer)| {

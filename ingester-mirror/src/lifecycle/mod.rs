@@ -2,9 +2,9 @@
 //!
 //! May use: ingester-config, ingester-core, ingester-store.
 //!
-//! [`decide`] takes a [`Case`] (the object, how it arrived, its row, what is remembered of it, what a rule chose) and returns what happens next: what
-//! is written, what is requested from Kubernetes, what waits. `plan` in this file is the part that depends on the object's metadata alone. Of
-//! ingester-store it uses the guard, which is pure, too.
+//! [`decide`] takes a [`Case`] (the object, how it arrived, its row, what this process remembers of it, what a rule chose) and returns the
+//! next step: what is written, what is requested from Kubernetes, what waits. `plan` in this file is the part that depends on the object's
+//! metadata alone. Of ingester-store this room uses only the guard, which is pure, too.
 
 mod case;
 mod decide;
@@ -19,18 +19,18 @@ use ingester_core::object::Meta;
 use ingester_core::row::{Eviction, Version};
 use std::time::Duration;
 
-/// What is configured for a kind.
+/// The settings of a kind that decide about its objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Which objects carry our finalizer.
     pub(crate) finalizer: Finalizer,
     /// How long a deleted object's row stays live.
     pub(crate) deletion_delay: Duration,
-    /// Whether every object of the kind leaves etcd once it is in SQL.
+    /// Every object of the kind leaves etcd once it is in SQL.
     pub(crate) immutable: bool,
-    /// Whether annotations can take an object out of the cluster.
+    /// Annotations can take an object out of the cluster.
     pub(crate) evictable: bool,
-    /// Whether this ingester evicts objects. If not, another one does.
+    /// This ingester evicts objects. If false, another one does.
     pub(crate) evictions: bool,
     /// The names of the finalizer and the annotations.
     pub(crate) marks: &'static Marks,
@@ -41,17 +41,17 @@ impl Rules {
         self.marks.asked(&meta.annotations, mark)
     }
 
-    /// Whether an annotation requests the object's deletion.
+    /// Returns true if an annotation requests the object's deletion.
     fn deletes(self, meta: &Meta) -> bool {
         self.evictable && self.asks(meta, Mark::Deleting).is_some()
     }
 
-    /// Whether the object leaves etcd once it is in SQL.
+    /// Returns true if the object leaves etcd once it is in SQL.
     pub(crate) fn evicts(self, meta: &Meta) -> bool {
         self.immutable || self.evictable && self.asks(meta, Mark::Immutable).is_some()
     }
 
-    /// An annotation of the object that requests to take it out of the cluster, if that has no effect.
+    /// Returns the annotation that requests to take the object out of the cluster, if that annotation has no effect.
     pub(crate) fn ignored(self, meta: &Meta) -> Option<MarkName> {
         if self.evictable {
             return None;
@@ -60,7 +60,7 @@ impl Rules {
     }
 }
 
-/// The state in which a row is written.
+/// The state that a row records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LifecycleState {
     /// With neither `delete_time` nor `evict_time`.
@@ -71,7 +71,7 @@ pub(crate) enum LifecycleState {
     Evicted,
 }
 
-/// What to request from Kubernetes once the row is committed.
+/// A request to Kubernetes after the row is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Nothing,
@@ -85,12 +85,12 @@ pub(crate) enum Action {
     Evict,
 }
 
-/// What to do with an object in its present state.
+/// The row's state and the request that an object needs in its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ObjectPlan {
     state: LifecycleState,
     then: Action,
-    /// When to read it again even if nothing changes.
+    /// The time after which to read the object again even if nothing changes.
     again: Option<Duration>,
 }
 
@@ -100,35 +100,35 @@ impl ObjectPlan {
     }
 }
 
-/// What is known of an object besides its metadata.
+/// Facts about an object besides its metadata.
 #[derive(Clone, Copy, Debug, Default)]
 struct Circumstances {
     /// It was deleted from the cluster.
     gone: bool,
     /// Its row has an `evict_time`, as far as this process knows.
     evicted: bool,
-    /// A rule says that this version leaves etcd, or it was deleted because a rule had said so.
+    /// A rule chose this version to leave etcd, or the object was deleted because a rule had chosen it.
     chosen: bool,
     /// Its row already has a `delete_time`.
     deleted: bool,
-    /// How long ago this process first saw that the object is to be deleted.
+    /// The time since this process first saw that the object must be deleted.
     leaving_for: Duration,
-    /// How long ago its deletionTimestamp was, by this node's clock.
+    /// The time since its deletionTimestamp, by this node's clock.
     terminating_for: Duration,
 }
 
-/// The plan for an object.
+/// Returns the plan for an object.
 ///
-/// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is
-/// terminating without the annotation: it is being evicted.
+/// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is terminating
+/// without the annotation: it is being evicted.
 fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
     // A finalizer of a former prefix is removed where ours is, but does not count as ours.
     let (held, ours) =
         (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));
     let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta) || circumstances.chosen);
     let terminating = meta.deletion_timestamp.is_some();
-    // What remains of the delay; `None` once it has passed. It lasts no longer than from when this process saw the request,
-    // however far behind this node's clock is.
+    // The rest of the delay; `None` once it has passed. However far this node's clock is behind, it lasts no longer than the delay counted
+    // from the moment when this process first saw the request.
     let wait = |passed: Duration| {
         if circumstances.deleted {
             return None;
@@ -167,18 +167,18 @@ fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
     ObjectPlan::new(LifecycleState::Live, then)
 }
 
-/// Whether an object is to be deleted: it is terminating, or the annotation requests it.
+/// Returns true if an object must be deleted: it is terminating, or the annotation requests it.
 pub(crate) fn is_leaving(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() || rules.deletes(meta)
 }
 
-/// Whether a terminating object is evicted: it is immutable, and its deletion was not requested.
+/// Returns true if a terminating object is being evicted: it is immutable, and nobody requested its deletion.
 pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
     rules.evicts(meta) && !rules.deletes(meta)
 }
 
-/// Whether an object in the cluster must not change its row, which was read before it: the object had left etcd, so the row is
-/// the only copy of its state, and versions do not tell which of the two is right.
+/// Returns true if an object in the cluster must not change its row, which was read before the object. The object had left etcd, so the row
+/// is the only copy of its state, and the versions do not show which of the two is right.
 pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     match stored.eviction {
         Eviction::None => false,
@@ -193,12 +193,12 @@ pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     }
 }
 
-/// Whether an object is terminating without a mark that says why: it was deleted, or a rule had chosen it.
+/// Returns true if an object is terminating without a mark that says why: somebody deleted it, or a rule had chosen it.
 pub(crate) fn may_be_chosen(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() && rules.evictable && !rules.evicts(meta) && !rules.deletes(meta)
 }
 
-/// Whether an object is terminating, because of a deletion and not an eviction, and only other finalizers hold it.
+/// Returns true if an object is terminating because of a deletion, not an eviction, and only other finalizers hold it.
 pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() && !finalizer::holds(&meta.finalizers, rules.marks) && !is_evicted(meta, rules)
 }
@@ -269,7 +269,7 @@ mod tests {
             assert_eq!(plan(&immutable, rules, NOW), ObjectPlan::new(LifecycleState::Live, Action::Nothing));
             assert_eq!(plan(&immutable, rules, gone), ObjectPlan::new(LifecycleState::Evicted, Action::Nothing));
         }
-        // An object without a mark was deleted, and so was one that is to be deleted.
+        // An object without a mark was deleted, and so was an object whose deletion was requested.
         assert_eq!(plan(&object(&[], &[], false), rules, gone).state, LifecycleState::Deleted);
         let both = object(&[], &[(IMMUTABLE, "true"), (DELETING, "true")], false);
         assert_eq!(plan(&both, rules, gone).state, LifecycleState::Deleted);
@@ -287,7 +287,7 @@ mod tests {
             let rules = Rules { finalizer, ..RULES };
             assert_eq!(plan(&object(&[], &[], false), rules, NOW).then, without, "{finalizer:?}");
             assert_eq!(plan(&object(&[OURS], &[], false), rules, NOW).then, with, "{finalizer:?}");
-            // A terminating object must not wait for us for ever, whatever the setting.
+            // A terminating object must not wait for us without end, whatever the setting.
             assert_eq!(
                 plan(&object(&[OURS], &[], true), rules, after(10)).then,
                 Action::RemoveFinalizer,

@@ -85,7 +85,7 @@ impl ApiErrors {
         Counters::register(on, "ingester_api_errors_total", help, &labels, &[]).map(ApiErrors)
     }
 
-    /// The same; those of a kind that alerts look at exist from now on.
+    /// Returns the errors of a kind. The series that alerts look at exist from now on.
     pub(super) fn of(&self, kind: &str) -> Self {
         for code in API_CODES {
             self.0.of(&[kind, code]);
@@ -95,7 +95,7 @@ impl ApiErrors {
 }
 
 impl ControllerMetrics {
-    /// A list brought objects, whether it was read to its end or not.
+    /// A list brought objects, even if it was not read to its end.
     pub(crate) fn objects_listed(&self, read: Read, objects: usize) {
         self.kind.cluster.objects_listed[read as usize].inc_by(count(objects));
     }

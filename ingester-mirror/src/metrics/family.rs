@@ -63,7 +63,7 @@ fn registered<C: Collector + Clone + 'static>(on: &Registry, family: C) -> Resul
     Ok(family)
 }
 
-/// What a metric has one set of series for.
+/// The subject that has one set of series of a metric.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum By {
     /// The process.
@@ -96,8 +96,8 @@ impl By {
     }
 }
 
-/// Declares the metrics of one subject. `Series of Families` names two structs with the same fields: that of the families, which are
-/// registered once, and that of their series for one kind. A metric with one more label has an array of series, one for each value:
+/// Declares the metrics of one subject. `Series of Families` names two structs with the same fields: one for the families, which are
+/// registered once, and one for their series of one kind. A metric with one more label has an array of series, one for each value:
 ///
 /// ```text
 /// written: Counters by Kind, "ingester_rows_written_total", "Rows inserted or updated";

@@ -1,5 +1,5 @@
-//! The gauges of controllers. A kind has one controller, or one for each configured namespace and shard; each keeps its own numbers, which are
-//! added up when they are read.
+//! The gauges of controllers. A kind has one controller, or one for each configured namespace and shard. Each keeps its own numbers, which
+//! are added up when they are read.
 
 use super::family::{Gauges, Seconds, metrics};
 use super::{ControllerMetrics, gauge};
@@ -38,7 +38,7 @@ metrics! {
         "Unix time at which the watch last sent an object or a bookmark, which an API server sends every minute, or at which the first list ended; 0 before that, while the kind is suspended, and while this member holds none of its units";
 }
 
-/// What one controller has.
+/// The numbers of one controller.
 #[derive(Default)]
 pub(super) struct OwnGauges {
     /// Another member has the unit.
@@ -60,7 +60,7 @@ pub(super) struct OwnGauges {
     rules: Mutex<Vec<RuleRecord>>,
 }
 
-/// What one controller has now, for its record in the database.
+/// The present numbers of one controller, for its record in the database.
 pub(crate) struct OwnNumbers {
     /// Objects that wait in the queue.
     pub(crate) waiting: usize,
@@ -90,7 +90,7 @@ impl Time {
         self.0.store(Time::now().to_bits(), Relaxed);
     }
 
-    /// Sets it if it is never.
+    /// Sets it if it was never set.
     fn begin(&self) {
         let _ = self.0.compare_exchange(0, Time::now().to_bits(), Relaxed, Relaxed);
     }
@@ -105,9 +105,9 @@ impl Time {
 }
 
 impl GaugeSeries {
-    /// Shows what the controllers have now.
+    /// Shows the present numbers of the controllers.
     pub(super) fn update(&self, controllers: &[Arc<OwnGauges>]) {
-        // What another member has is shown by that one alone.
+        // Another member shows the numbers of its units, so leave them out here.
         let here: Vec<&OwnGauges> =
             controllers.iter().map(AsRef::as_ref).filter(|own| !own.elsewhere.load(Relaxed)).collect();
         let sum = |of: fn(&OwnGauges) -> &AtomicUsize| gauge(here.iter().map(|own| of(own).load(Relaxed)).sum());
@@ -120,7 +120,7 @@ impl GaugeSeries {
         self.ghosts.set(sum(|own| &own.ghosts));
         self.policy_objects.set(sum(|own| &own.policy_objects));
         self.policy_waiting.set(sum(|own| &own.policy_waiting));
-        // The one that was listed longest ago, and the one whose watch has been silent for longest.
+        // The controller that was listed longest ago, and the one whose watch has been silent longest.
         let earliest = |of: fn(&OwnGauges) -> &Time| here.iter().map(|own| of(own).seconds()).reduce(f64::min);
         self.last_list.set(earliest(|own| &own.last_list).unwrap_or_default());
         self.last_event.set(earliest(|own| &own.last_event).unwrap_or_default());
@@ -129,7 +129,7 @@ impl GaugeSeries {
             oldest.as_ref().and_then(|oldest| oldest())
         });
         self.oldest_waiting.set(oldest.max().unwrap_or_default().as_secs_f64());
-        // True of the kind once it is true of all that this process has of it.
+        // The kind has a property once all its controllers in this process have it.
         let all = |of: fn(&OwnGauges) -> &AtomicBool| !here.is_empty() && here.iter().all(|own| of(own).load(Relaxed));
         self.synced.set(all(|own| &own.synced).into());
         self.installed.set(all(|own| &own.installed).into());
@@ -137,59 +137,59 @@ impl GaugeSeries {
 }
 
 impl ControllerMetrics {
-    /// What waits in the queue now: objects, and the bytes of their texts.
+    /// Sets the objects that wait in the queue, and the bytes of their texts.
     pub(crate) fn waiting(&self, objects: usize, bytes: usize) {
         self.own.depth.store(objects, Relaxed);
         self.own.waiting_bytes.store(bytes, Relaxed);
     }
 
-    /// From now on, `oldest` is asked for how long the oldest object has waited.
+    /// Calls `oldest` from now on to find out how long the oldest object has waited.
     pub(crate) fn oldest(&self, oldest: impl Fn() -> Option<Duration> + Send + Sync + 'static) {
         *self.own.oldest.lock() = Some(Box::new(oldest));
     }
 
-    /// How many workers may be busy at once.
+    /// Sets the number of workers that may be busy at once.
     pub(crate) fn workers(&self, workers: usize) {
         self.own.max_concurrent.store(workers, Relaxed);
     }
 
-    /// How many objects are mirrored and live now.
+    /// Sets the number of objects that are mirrored and live.
     pub(crate) fn objects(&self, objects: usize) {
         self.own.objects.store(objects, Relaxed);
     }
 
-    /// How many objects have a current version that could not be mirrored.
+    /// Sets the number of objects with a current version that could not be mirrored.
     pub(crate) fn rejected_objects(&self, objects: usize) {
         self.own.rejected_objects.store(objects, Relaxed);
     }
 
-    /// How many terminating objects have our finalizer.
+    /// Sets the number of terminating objects that have our finalizer.
     pub(crate) fn held(&self, objects: usize) {
         self.own.held.store(objects, Relaxed);
     }
 
-    /// How many objects are in the cluster although they had left it.
+    /// Sets the number of objects in the cluster that had left it.
     pub(crate) fn ghosts(&self, objects: usize) {
         self.own.ghosts.store(objects, Relaxed);
     }
 
-    /// How many objects are to leave etcd by rules, and how many of these are still there although their rules are enforced.
+    /// Sets the number of objects that rules choose to leave etcd, and how many of these still exist although their rules are enforced.
     pub(crate) fn policies(&self, objects: usize, waiting: usize) {
         self.own.policy_objects.store(objects, Relaxed);
         self.own.policy_waiting.store(waiting, Relaxed);
     }
 
-    /// What each rule has found in its last round; empty without rules.
+    /// Records the results of each rule in its last round; empty without rules.
     pub(crate) fn record_rules(&self, rules: Vec<RuleRecord>) {
         *self.own.rules.lock() = rules;
     }
 
-    /// What was recorded of rules.
+    /// Returns the recorded results of rules.
     pub(crate) fn rules(&self) -> Vec<RuleRecord> {
         self.own.rules.lock().clone()
     }
 
-    /// What this controller has now.
+    /// Returns the present numbers of this controller.
     pub(crate) fn numbers(&self) -> OwnNumbers {
         let oldest = self.own.oldest.lock();
         OwnNumbers {
@@ -201,12 +201,12 @@ impl ControllerMetrics {
         }
     }
 
-    /// Whether the first list is in SQL.
+    /// Records whether the first list is in SQL.
     pub(crate) fn synced(&self, synced: bool) {
         self.own.synced.store(synced, Relaxed);
     }
 
-    /// Whether the CRD is installed.
+    /// Records whether the CRD is installed.
     pub(crate) fn installed(&self, installed: bool) {
         self.own.installed.store(installed, Relaxed);
     }
@@ -234,7 +234,7 @@ impl ControllerMetrics {
         self.own.synced.store(false, Relaxed);
     }
 
-    /// Another member has the unit from now on: what this one knew of it is out of date.
+    /// Another member has the unit from now on, so this process's knowledge of it is out of date.
     pub(crate) fn given_away(&self) {
         self.stopped();
         self.own.elsewhere.store(true, Relaxed);
@@ -245,7 +245,7 @@ impl ControllerMetrics {
         *self.own.oldest.lock() = None;
     }
 
-    /// The unit is this process's own.
+    /// The unit now belongs to this process.
     pub(crate) fn taken_over(&self) {
         self.own.elsewhere.store(false, Relaxed);
     }

@@ -1,12 +1,12 @@
-//! Metrics for Prometheus. Those of queues and reconciliations have the names, labels and buckets of client-go and
-//! controller-runtime, so dashboards and alerts for other controllers work unchanged. All others begin with `ingester_`.
-//! `docs/metrics.md` lists them all, in a table that a test writes.
+//! Metrics for Prometheus. The metrics of queues and reconciliations have the names, labels and buckets of client-go and
+//! controller-runtime, so dashboards and alerts for other controllers work unchanged. All others begin with `ingester_`. `docs/metrics.md`
+//! lists them all, in a table that a test writes.
 //!
 //! May use: ingester-core, ingester-store.
 //!
-//! A metric is declared, counted and shown in the file of its subject. A new one is a line of the file's `metrics!` and a method beside it;
-//! its text is also its row in `docs/metrics.md`. [`ControllerMetrics`] is here, because each subject adds its methods
-//! to it. Label values are bound, so counting takes one or a few atomic operations.
+//! A metric is declared, counted and shown in the file of its subject. A new one is a line of the file's `metrics!` and a method next to
+//! it; its text is also its row in `docs/metrics.md`. [`ControllerMetrics`] is here, because each subject adds its methods to it. Label
+//! values are bound, so counting takes one or a few atomic operations.
 //!
 //! | file | subject |
 //! |---|---|
@@ -17,9 +17,9 @@
 //! | `upkeep` | backfills, retention, audits, suspension |
 //! | `process` | the database, the configuration, Events |
 //! | `replicas` | members that share the work |
-//! | `rules` | what rules may not judge |
-//! | `controller` | how the metrics of a kind are registered, and the numbers of its controllers added up |
-//! | `family` | how metrics are declared |
+//! | `rules` | rows that rules may not judge |
+//! | `controller` | registers the metrics of a kind, and adds up the numbers of its controllers |
+//! | `family` | declares metrics |
 //!
 //! Nothing here is global: each [`Metrics`] has its own registry. Nothing here does I/O.
 
@@ -91,8 +91,8 @@ impl Metrics {
         Ok(Metrics(Arc::new(Inner { registry, families, process, replicas, kinds, store })))
     }
 
-    /// The metrics of one controller of a kind. What several controllers count is in the same series; their gauges add up as long as
-    /// each is kept. This takes a lock, so get them once.
+    /// Returns the metrics of one controller of a kind. The counts of several controllers go into the same series; their gauges add up
+    /// while each is kept. This takes a lock, so get them once.
     pub fn controller(&self, kind: &str) -> ControllerMetrics {
         self.kind(kind).controller()
     }
@@ -117,12 +117,12 @@ impl Metrics {
         self.0.replicas.clone()
     }
 
-    /// Whether a kind is suspended.
+    /// Records whether a kind is suspended.
     pub(crate) fn suspended(&self, kind: &str, suspended: bool) {
         self.kind(kind).upkeep.suspended(suspended);
     }
 
-    /// The configuration file was changed, and can be used or not.
+    /// The configuration file was changed, and is usable or not.
     pub fn config_reloaded(&self, usable: bool) {
         self.0.process.config_reloaded(usable);
     }
@@ -204,7 +204,7 @@ struct KindMetrics {
     rules: Arc<RuleSeries>,
     /// The busy workers.
     busy: Busy,
-    /// When the last scheduled audit ended, and how much it found; `None` if there was none, or its findings are out of date.
+    /// The end of the last scheduled audit, and the number of its findings; `None` if there was none, or its findings are out of date.
     audited: Mutex<Option<(Instant, u64)>>,
     /// The kind's controllers. Those that are dropped count no longer.
     controllers: Mutex<Vec<Weak<OwnGauges>>>,

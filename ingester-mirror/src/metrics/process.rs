@@ -40,7 +40,7 @@ pub(crate) struct EventCounters {
 }
 
 impl ProcessSeries {
-    /// What holds from the start.
+    /// Sets the values that are known from the start.
     pub(super) fn begin(&self) {
         self.build_info[0].set(1);
         self.config_current.set(1);

@@ -34,8 +34,8 @@ impl ReplicaMetrics {
         self.0.members.set(gauge(living));
     }
 
-    /// How many units there are to share. A process that shares the work says so before it is a member: otherwise it would not show
-    /// that there is none.
+    /// Sets the number of units to share. A process that shares the work reports this before it is a member: otherwise nothing would show
+    /// that there is no member.
     pub fn group_units(&self, units: usize) {
         self.0.group_units.set(gauge(units));
     }

@@ -1,5 +1,5 @@
-//! Counts the rows that rules may not judge. Unlike all other metrics, these have a series for each rule, and the names of rules are known
-//! only once they are judged.
+//! Counts the rows that rules may not judge. Unlike all other metrics, these have a series for each rule, and the names of rules are only
+//! known once they are judged.
 
 use super::ControllerMetrics;
 use super::upkeep::RetentionMetrics;
@@ -50,14 +50,15 @@ impl RuleSeries {
 }
 
 impl RetentionMetrics {
-    /// How many rows each rule about rows in a state may not judge. Rules that are not among these have no rows any more.
+    /// Sets the number of rows that each rule about rows in a state may not judge. Rules that are not among these have no such rows any
+    /// more.
     pub(crate) fn pending_rows(&self, state: &'static str, rules: Vec<(String, u64)>) {
         self.0.rules.count(&self.0.kind, state, rules);
     }
 }
 
 impl ControllerMetrics {
-    /// How many live rows each rule may not judge, as [`RetentionMetrics::pending_rows`].
+    /// Sets the number of live rows that each rule may not judge, as [`RetentionMetrics::pending_rows`].
     pub(crate) fn pending_rows(&self, rules: Vec<(String, u64)>) {
         self.kind.rules.count(&self.kind.kind, "live", rules);
     }

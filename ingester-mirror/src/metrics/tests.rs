@@ -130,7 +130,7 @@ fn the_gauges_of_a_kind_are_the_sums_of_its_controllers() {
 fn a_kind_is_synced_and_installed_once_it_is_in_every_namespace() {
     let (metrics, one) = model();
     let two = metrics.controller("Model");
-    // The metrics of backfills are none of a controller.
+    // The metrics of backfills do not belong to a controller.
     metrics.backfill("Model").incomplete_columns(0);
     let values = || {
         let rendered = Rendered::of(&metrics);
@@ -223,7 +223,7 @@ fn what_was_given_away_is_not_shown_here() {
     let value = |name: &str| Rendered::of(&metrics).value(&format!("ingester_{name}{kind}"));
     let values = || ["objects", "rejected_objects", "held_objects", "installed", "synced"].map(value);
     assert_eq!(values(), [10.0, 2.0, 4.0, 1.0, 0.0]);
-    // What the other member has not listed yet does not count here.
+    // Objects that the other member has not listed yet do not count here.
     two.given_away();
     assert_eq!(values(), [5.0, 1.0, 2.0, 1.0, 1.0]);
     assert!(value("last_list_timestamp_seconds") > 1e9 && value("last_event_timestamp_seconds") > 1e9);
@@ -232,7 +232,7 @@ fn what_was_given_away_is_not_shown_here() {
     for name in ["last_list_timestamp_seconds", "last_event_timestamp_seconds", "oldest_waiting_seconds"] {
         assert_eq!(value(name), 0.0, "{name}");
     }
-    // It comes back without anything that was known of it.
+    // The unit comes back without any earlier knowledge of it.
     two.taken_over();
     assert_eq!(values(), [0.0; 5]);
     two.installed(true);
@@ -485,7 +485,7 @@ fn errors_of_the_api_server_count_by_code() {
     ]);
 }
 
-/// Whatever the name of a kind, a series stays one line.
+/// A series stays on one line, whatever the name of its kind.
 #[test]
 fn label_values_are_escaped() {
     let metrics = Metrics::new().unwrap();
@@ -503,7 +503,7 @@ fn the_documentation_lists_every_metric() {
     let text = std::fs::read_to_string(page).unwrap();
     let (text, _) = text.split_once("## The server's").unwrap();
     let rendered = Rendered::of(&metrics);
-    // Alerts name series that exist.
+    // Alerts must name series that exist.
     let (_, alerts) = text.split_once("## Alerts").unwrap();
     let words = alerts.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     for word in

@@ -1,4 +1,4 @@
-//! Tasks that run once for a kind, beside its controllers: backfills, retention, audits, suspension.
+//! Tasks that run once for a kind, concurrently with its controllers: backfills, retention, audits, suspension.
 
 use super::family::{Counters, Gauges, Seconds, metrics};
 use super::gauges::Time;
@@ -33,7 +33,7 @@ metrics! {
 }
 
 impl ControllerMetrics {
-    /// How many rows that a changed filter leaves out wait.
+    /// Sets the number of waiting rows that a changed filter leaves out.
     pub(crate) fn left_out_waiting(&self, rows: u64) {
         self.kind.upkeep.left_out.set(i64::try_from(rows).unwrap_or(i64::MAX));
     }
@@ -45,7 +45,7 @@ impl UpkeepSeries {
     }
 }
 
-/// The metrics of a kind's backfills, of which there is one for all its controllers.
+/// The metrics of a kind's backfills. All controllers of the kind share them.
 #[derive(Clone)]
 pub struct BackfillMetrics(pub(super) Arc<KindMetrics>);
 
@@ -57,12 +57,12 @@ impl BackfillMetrics {
         }
     }
 
-    /// How many rows that a changed filter leaves out wait.
+    /// Sets the number of waiting rows that a changed filter leaves out.
     pub fn left_out_waiting(&self, rows: u64) {
         self.0.upkeep.left_out.set(i64::try_from(rows).unwrap_or(i64::MAX));
     }
 
-    /// How many columns are not backfilled completely.
+    /// Sets the number of columns that are not backfilled completely.
     pub fn incomplete_columns(&self, columns: usize) {
         self.0.upkeep.incomplete_columns.set(gauge(columns));
     }
@@ -84,20 +84,20 @@ impl RetentionMetrics {
         self.0.upkeep.purged.inc_by(rows);
     }
 
-    /// How many rows rules let go, and how many of these are still there although their rules are enforced.
+    /// Sets the number of rows that rules let go, and how many of these still exist although their rules are enforced.
     pub(crate) fn rules(&self, rows: u64, waiting: u64) {
         let rows_of = |rows| i64::try_from(rows).unwrap_or(i64::MAX);
         self.0.upkeep.retention_rows.set(rows_of(rows));
         self.0.upkeep.retention_waiting.set(rows_of(waiting));
     }
 
-    /// So many rules purged nothing because of an error.
+    /// This many rules purged nothing because of an error.
     pub(crate) fn failed(&self, rules: u64) {
         self.0.upkeep.retention_failed.inc_by(rules);
     }
 }
 
-/// What an audit may find, by the names of its report.
+/// The possible findings of an audit, by the names in its report.
 pub(crate) const FINDINGS: [&str; 8] =
     ["missing", "stale", "ahead", "different", "deleted", "orphaned", "ghost", "rejected"];
 
@@ -106,7 +106,7 @@ pub(crate) const FINDINGS: [&str; 8] =
 pub(crate) struct AuditMetrics(pub(super) Arc<KindMetrics>);
 
 impl AuditMetrics {
-    /// An audit ended with so many findings of each of [`FINDINGS`].
+    /// An audit ended with this many findings of each of [`FINDINGS`].
     pub(crate) fn succeeded(&self, findings: [u64; FINDINGS.len()]) {
         for (gauge, found) in self.0.upkeep.audit_findings.iter().zip(findings) {
             gauge.set(i64::try_from(found).unwrap_or(i64::MAX));
@@ -117,20 +117,20 @@ impl AuditMetrics {
         *self.0.audited.lock() = Some((Instant::now(), found));
     }
 
-    /// What the last one found is not looked at again: the kind is not audited any more.
+    /// The findings of the last audit do not count any more: the kind is not audited now.
     pub(crate) fn forgotten(&self) {
         self.0.upkeep.audit_findings.iter().for_each(|gauge| gauge.set(0));
         *self.0.audited.lock() = None;
     }
 
-    /// An audit could not be finished: the findings remain those of the one before.
+    /// An audit could not be finished, so the findings of the audit before stay.
     pub(crate) fn failed(&self) {
         self.0.upkeep.audits[1].inc();
     }
 }
 
 impl ControllerMetrics {
-    /// How long ago the last scheduled audit of the kind ended, and how many objects and rows differed.
+    /// Returns how long ago the last scheduled audit of the kind ended, and how many objects and rows differed.
     pub(crate) fn last_audit(&self) -> Option<(Duration, u64)> {
         let audited = *self.kind.audited.lock();
         audited.map(|(ended, found)| (ended.elapsed(), found))

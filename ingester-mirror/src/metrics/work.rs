@@ -38,7 +38,7 @@ metrics! {
         "Workers that are busy now";
 }
 
-/// How the reconciliation of an object ended, in controller-runtime's terms.
+/// The outcome of an object's reconciliation, in controller-runtime's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Done, until the object changes.
@@ -54,7 +54,7 @@ impl Outcome {
     const LABELS: [&str; 4] = ["success", "error", "requeue", "requeue_after"];
 }
 
-/// Since when each busy worker has been busy, by a number of its own.
+/// The time since when each busy worker has been busy, by a number for each worker.
 #[derive(Default)]
 pub(super) struct Busy(Mutex<BusyWorkers>);
 
@@ -84,7 +84,7 @@ impl Busy {
 }
 
 impl WorkSeries {
-    /// Shows what workers do now.
+    /// Shows the present work of the workers.
     pub(super) fn update(&self, busy: &Busy) {
         let seconds = busy.seconds();
         self.unfinished_work.set(seconds.iter().sum());
@@ -108,8 +108,8 @@ impl ControllerMetrics {
         self.kind.work.queue_duration.observe(waited.as_secs_f64());
     }
 
-    /// A worker starts a batch of so many objects. It is busy until the returned value is dropped. Then the time is counted
-    /// once per object, in `workqueue_work_duration_seconds` and `controller_runtime_reconcile_time_seconds`.
+    /// A worker starts a batch of this many objects. It is busy until the returned value is dropped. Then the time is counted once per
+    /// object, in `workqueue_work_duration_seconds` and `controller_runtime_reconcile_time_seconds`.
     pub(crate) fn work(&self, objects: usize) -> BusyWorker {
         let since = Instant::now();
         let number = self.kind.busy.begin(since);
@@ -143,7 +143,7 @@ impl Drop for BusyWorker {
         kind.busy.end(self.number);
         kind.work.active_workers.dec();
         for histogram in [&kind.work.work_duration, &kind.work.reconcile_time] {
-            // Observed locally first: one round of atomic operations for the whole batch.
+            // Observe locally first: one round of atomic operations for the whole batch.
             let histogram = histogram.local();
             (0..self.objects).for_each(|_| histogram.observe(seconds));
             histogram.flush();

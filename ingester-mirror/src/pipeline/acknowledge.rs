@@ -1,4 +1,4 @@
-//! The requests to Kubernetes after the commit: finalizers removed, objects deleted and evicted; and what is tried again.
+//! The requests to Kubernetes after the commit: they remove finalizers, delete objects and evict them. Failed requests are tried again.
 
 use super::Pipeline;
 use super::known::{RowState, Stage};
@@ -14,13 +14,13 @@ use ingester_core::object::{Meta, Object};
 use ingester_core::row::{Eviction, Row};
 use ingester_store::compare::differences;
 
-/// After how many refusals in a row a patch counts as refused. Before that, the object probably changes all the time.
+/// After this many refusals in a row, a patch counts as refused. Fewer can have another cause: the object changes all the time.
 pub(super) const REFUSALS: u32 = 3;
 
-/// An object whose row is committed, for the request that follows.
+/// An object whose row is committed, for the next request about it.
 #[derive(Debug)]
 pub(super) struct StoredObject {
-    /// Of the version that the row has.
+    /// The metadata of the version that the row has.
     pub(super) meta: Meta,
     /// The row that was written, if it is read back before the request.
     pub(super) row: Option<Box<Row>>,
@@ -35,14 +35,14 @@ pub(super) struct Acknowledgement {
     pub(super) attempt: u32,
 }
 
-/// Why an eviction does not go on although its row is stored.
+/// The reason why an eviction does not go on although its row is stored.
 #[derive(Debug)]
 pub(super) enum Halt {
     /// The unit stops, or its kind is being suspended.
     Stopping,
-    /// The object stays: the rules have changed that had chosen it, or it has changed.
+    /// The object stays: the rules that chose it have changed, or the object has.
     Withdrawn,
-    /// The API server has not done it.
+    /// The API server did not carry it out.
     Failed(ApiError),
 }
 
@@ -65,7 +65,7 @@ impl Pipeline {
     pub(super) async fn acknowledge(&self, acknowledgement: Acknowledgement) {
         let Acknowledgement { object, then, subject, attempt } = acknowledgement;
         let StoredObject { meta, row } = subject;
-        // Many may have waited for their turn. A suspended kind does not wait for them.
+        // Many may have waited for their turn. Suspending a kind does not wait for them.
         if !self.unit.may_begin() {
             return self.halted(object, attempt, &Halt::Stopping);
         }
@@ -81,7 +81,7 @@ impl Pipeline {
         }
     }
 
-    /// Evicts an object whose row is committed, unless it is to stay by now.
+    /// Evicts an object whose row is committed, unless the object may stay again.
     async fn evict_stored(&self, object: ObjectRef, meta: &Meta, row: Option<&Row>, attempt: u32) {
         if let Err(halt) = self.may_evict(meta) {
             return self.halted(object, attempt, &halt);
@@ -99,7 +99,7 @@ impl Pipeline {
         }
     }
 
-    /// Removes our finalizer; returns the object without it.
+    /// Removes our finalizer. Returns the object without it.
     pub(super) async fn remove_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
         let Some(patch) = finalizer::removal(meta, self.unit.kind.marks()) else { return Ok(None) };
         let text = self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await?;
@@ -118,8 +118,8 @@ impl Pipeline {
         Ok(Some(object))
     }
 
-    /// The row of this version is stored as it should be. If the object still has our finalizer, that is removed, and the state
-    /// without it is written and read back before the object is deleted: so the row is the last state in etcd.
+    /// Evicts an object whose row of this version is known to be stored correctly. If the object still has our finalizer, this removes it,
+    /// and the state without it is written and read back before the object is deleted: so the row is the last state in etcd.
     async fn evict(&self, meta: &Meta) -> Result<(), Halt> {
         self.may_evict(meta)?;
         if let Some(object) = self.remove_finalizer(meta).await? {
@@ -135,7 +135,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Deletes the object of an evicted row. If that removes it, the row must record it.
+    /// Deletes the object of an evicted row. If that removes the object, the row must record it.
     pub(super) async fn delete_evicted(&self, meta: &Meta) -> Result<(), ApiError> {
         let uid = &meta.uid;
         let version = meta.resource_version;
@@ -147,7 +147,7 @@ impl Pipeline {
             }
         })?;
         self.known().choices.reach(uid, version, Stage::Requested);
-        // The tests that create objects remove their rows.
+        // Tests that create objects remove the rows themselves.
         let is_test = meta.labels.iter().any(|(key, _)| self.unit.kind.marks().is(Mark::Validate, key));
         if !is_test {
             self.evictions().add(meta);
@@ -161,7 +161,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Makes sure that every column of a row is stored correctly, before its object is deleted. An error is the reason why not.
+    /// Checks that every column of a row is stored correctly, before its object is deleted. An error is the reason why not.
     async fn read_back(&self, wanted: &Row) -> Result<(), String> {
         let uids = [&*wanted.uid];
         let stored = in_time("reading an evicted row back", self.unit.rows.stored(&uids)).await;
@@ -194,14 +194,14 @@ impl Pipeline {
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
         self.known().wait_for(&object.uid);
-        // The next round judges again what a rule has chosen.
+        // The next round judges an object that a rule chose again.
         let why = if why == Why::Judged { Why::Due } else { why };
         let pause = match error.kind() {
-            // The object is gone, and its DELETED event follows; or the kind is not served now, and it may be there.
+            // The object is gone, and its DELETED event follows; or the kind is not served now, and the object may exist.
             ApiErrorKind::NotFound => pause,
             ApiErrorKind::Conflict | ApiErrorKind::Expired if attempt < REFUSALS => pause / 10,
             ApiErrorKind::Conflict => {
-                // The version was the current one, and still the patch was refused: by an admission webhook, for example.
+                // The version was current, and the patch was refused anyway: by an admission webhook, for example.
                 metrics.api_error(&error.code());
                 metrics.reconciled(Outcome::Error, 1);
                 tracing::warn!(%namespace, %name, %error, attempt, "The API server refuses a change of this object");

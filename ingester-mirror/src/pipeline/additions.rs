@@ -1,5 +1,5 @@
-//! Adds our finalizer, and remembers where that fails: the API server refuses it, or something else removes it again. Both are
-//! reported, and the object is left without it.
+//! Adds our finalizer, and remembers where that fails: the API server refuses the patch, or something else removes the finalizer again.
+//! Both are reported, and the object is left without it.
 
 use super::acknowledge::REFUSALS;
 use super::{ObjectRef, Pipeline};
@@ -14,16 +14,16 @@ use tokio::time::Instant;
 /// A finalizer that is gone again within this time after it was added was removed on purpose.
 const SOON: Duration = Duration::from_secs(60);
 
-/// The pause before what was refused is asked once more.
+/// The pause before a refused addition is tried once more.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How often it is added again after that.
+/// The number of times that it is added again after such a removal.
 const REMOVALS: u32 = 3;
 
 /// How many additions are remembered before useless ones are dropped.
 const FEW: usize = 1024;
 
-/// How adding our finalizer went, by uid.
+/// The results of adding our finalizer, by uid.
 #[derive(Default)]
 pub(crate) struct Additions {
     objects: HashMap<Box<str>, Addition>,
@@ -32,7 +32,7 @@ pub(crate) struct Additions {
 }
 
 struct Addition {
-    /// When it was last added, and to which version.
+    /// When it was last added, and to which version of the object.
     at: Instant,
     version: u64,
     /// How often it was added, each time soon after the time before.
@@ -45,18 +45,18 @@ struct Addition {
     left: bool,
 }
 
-/// Whether our finalizer is to be added.
+/// The decision about adding our finalizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Advice {
     Add,
-    /// No: the object is left without it, which was reported.
+    /// Do not add it: the object is left without it, and this was reported.
     Leave,
-    /// The same, but not reported yet: it was removed soon after it was added, again and again.
+    /// Do not add it, and report that: it was removed soon after each addition.
     GiveUp,
 }
 
 impl Additions {
-    /// Whether to add it to an object that lacks it at this version.
+    /// Decides about an object that lacks our finalizer at this version.
     pub(crate) fn advice(&mut self, uid: &str, version: u64) -> Advice {
         let Some(addition) = self.objects.get_mut(uid) else { return Advice::Add };
         if addition.is_left(version) {
@@ -66,31 +66,33 @@ impl Additions {
         if addition.left { Advice::GiveUp } else { Advice::Add }
     }
 
-    /// Whether the object is left without it at this version.
+    /// Returns true if the object is left without our finalizer at this version.
     pub(crate) fn leaves(&self, uid: &str, version: u64) -> bool {
         self.objects.get(uid).is_some_and(|addition| addition.is_left(version))
     }
 
-    /// It is about to be added to this version; `None`: that has ended.
+    /// Records that it is about to be added to this version; `None` means that the attempt has ended.
     fn adding(&mut self, uid: &str, version: Option<u64>) {
         self.entry(uid).adding = version;
     }
 
-    /// Returns true if it is being added to this version of an object, or was just now: the object has another version, or soon will.
+    /// Returns true if our finalizer is being added to this version of an object, or was just added: the object has another version, or
+    /// soon will.
     pub(crate) fn outdates(&self, uid: &str, version: u64) -> bool {
         self.objects.get(uid).is_some_and(|addition| {
             addition.adding == Some(version) || addition.version == version && addition.at.elapsed() < SOON
         })
     }
 
-    /// It was added to this version.
+    /// Records that it was added to this version.
     fn added(&mut self, uid: &str, version: u64) {
         let addition = self.entry(uid);
         addition.times = if addition.is_removed(version) { addition.times + 1 } else { 1 };
         (addition.at, addition.version, addition.refused) = (Instant::now(), version, None);
     }
 
-    /// It was refused at this version, and nothing else has changed that meanwhile. Returns the number of refusals so far.
+    /// Records that it was refused at this version, and that nothing else changed the object in the meantime. Returns the number of
+    /// refusals so far.
     fn refused(&mut self, uid: &str, version: u64) -> u32 {
         let addition = self.entry(uid);
         let times = addition.refused.filter(|(of, _)| *of == version).map_or(1, |(_, times)| times + 1);
@@ -122,20 +124,21 @@ impl Additions {
 }
 
 impl Addition {
-    /// Whether the object lacks it at this version because it was removed soon after it was added. An object of a version that is not
-    /// later than the one it was added to has come from a backup.
+    /// Returns true if the object lacks it at this version because it was removed soon after it was added. An object whose version is not
+    /// later than the version of the addition comes from a backup.
     fn is_removed(&self, version: u64) -> bool {
         version > self.version && self.at.elapsed() < SOON
     }
 
-    /// Whether the object is left without it at this version.
+    /// Returns true if the object is left without it at this version.
     fn is_left(&self, version: u64) -> bool {
         self.left || self.refused.is_some_and(|(of, times)| of == version && times >= REFUSALS)
     }
 }
 
 impl Pipeline {
-    /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows, or if it is left without.
+    /// Adds our finalizer. Returns `None` if the object changed in the meantime or is gone, so that an event follows, or if it is left
+    /// without the finalizer.
     pub(crate) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
         let Some(patch) = finalizer::addition(meta, self.unit.kind.marks()) else { return Ok(None) };
         if self.is_being_deleted_by_rule(&meta.uid) {
@@ -184,7 +187,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether the object still has the version of `meta`: then it was the change itself that was refused.
+    /// Returns true if the object still has the version of `meta`: then the API server refused the change itself.
     async fn is_unchanged(&self, meta: &Meta) -> Result<bool, ApiError> {
         let found = self.unit.cluster.look(&meta.namespace, &meta.name).await?;
         let found = found.and_then(|text| self.unit.parse(text).ok());
@@ -193,7 +196,7 @@ impl Pipeline {
         }))
     }
 
-    /// Says that the object is left without our finalizer.
+    /// Reports that the object is left without our finalizer.
     fn give_up(&self, meta: &Meta, why: GivenUp, reason: &str) {
         let kind = &self.unit.kind;
         self.unit.metrics.finalizer_given_up(why);

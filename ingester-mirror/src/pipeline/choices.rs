@@ -1,8 +1,8 @@
-//! Evictions by rules, from the round that hands them on to the request that deletes the object: whether they may go on.
+//! Evictions by rules, from the round that hands the objects on to the request that deletes them: decides whether they may go on.
 //!
-//! A round judges under the rules of one moment. Each step on the way of an object compares these rules with the configuration, and does so last
-//! right before a request is sent: so once rules have changed, only what was already sent takes effect. The row of an object that stays is made
-//! live again by a look at the object.
+//! A round judges under the rules that were in force when it began. Each step on the way of an object compares these rules with the
+//! configuration, the last time right before a request is sent: so after a change of rules only requests that were already sent take
+//! effect. If an object stays, a look at it makes its row live again.
 
 use super::Pipeline;
 use super::acknowledge::Halt;
@@ -15,11 +15,11 @@ use ingester_core::value::Micros;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The pause before an object is looked at again that could not be evicted because its kind is being suspended. Usually the unit stops before.
+/// The pause before another look at an object that could not be evicted because its kind is being suspended. Usually the unit stops before.
 const PAUSE: Duration = Duration::from_secs(5);
 
 impl Pipeline {
-    /// Hands objects that a round has chosen to the workers. They were counted at this time.
+    /// Hands objects that a round chose to the workers. They were counted against the limit at this time.
     pub(crate) fn hand_on(&self, candidates: &[Candidate], mandate: &Arc<Mandate>, counted: Micros) {
         for Candidate { uid, namespace, name, version, evidence, .. } in candidates {
             let object =
@@ -40,20 +40,21 @@ impl Pipeline {
         choice.mandate.as_ref().is_none_or(holds)
     }
 
-    /// Returns true if the object says what its row said when a round judged it, as far as rules read it.
+    /// Returns true if the object equals the row that a round judged, in all parts that rules read.
     pub(super) fn is_proved(&self, object: &Object) -> bool {
         let choice = self.known().choices.get(&object.meta().uid).cloned();
         let Some(Choice { mandate: Some(mandate), evidence, .. }) = choice else { return true };
         mandate.premise.evidence(&self.unit.kind, object) == Ok(evidence)
     }
 
-    /// Returns true if a round has handed the object on under rules that have changed since: then a look at it has no purpose.
+    /// Returns true if a round handed the object on under rules that have changed since: then a look at it has no purpose.
     pub(super) fn is_withdrawn(&self, uid: &str) -> bool {
         let choice = self.known().choices.get(uid).cloned();
         choice.is_some_and(|choice| choice.stage == Stage::Handed && !self.holds(&choice))
     }
 
-    /// Gives up choices that nothing works on any more, and has the objects looked at whose rules have changed: their rows may say that they leave.
+    /// Gives up choices that no work item covers any more, and has the objects looked at whose rules have changed: their rows may say that
+    /// they leave.
     pub(crate) fn review_choices(&self) {
         let choices = self.known().choices.unrequested();
         for choice in choices {
@@ -82,20 +83,21 @@ impl Pipeline {
         let known = self.known();
         let choice = known.choices.get(&meta.uid).filter(|choice| choice.object.version == meta.resource_version);
         let may = choice.is_some_and(|choice| self.holds(choice));
-        // A deletion of a version that our own patch replaces would only fail, and nothing would tell that from one that took effect.
+        // A deletion of a version that our own patch replaces would only fail, and nobody could tell this failure from a deletion that took
+        // effect.
         if may && !known.additions.outdates(&meta.uid, meta.resource_version) { Ok(()) } else { Err(Halt::Withdrawn) }
     }
 
-    /// Returns true if the deletion of an object was sent because a rule has chosen it. A patch would only make it fail.
+    /// Returns true if the deletion of an object was sent because a rule chose it. A patch would only make that deletion fail.
     pub(super) fn is_being_deleted_by_rule(&self, uid: &str) -> bool {
         let choice = self.known().choices.get(uid).cloned();
         choice.is_some_and(|choice| matches!(choice.stage, Stage::Sent(_)) && self.holds(&choice))
     }
 
-    /// The object of a stored row is not evicted now.
+    /// Handles a stored object that is not evicted now.
     pub(super) fn halted(&self, object: ObjectRef, attempt: u32, halt: &Halt) {
         match halt {
-            // A unit that stops forgets its queue. The next one finds the object as after a restart.
+            // A unit that stops forgets its queue. The next unit finds the object as after a restart.
             Halt::Stopping => self.queue.push_later(Item::look(object, Why::Due, attempt), PAUSE),
             Halt::Withdrawn => {
                 let mut known = self.known();
@@ -103,7 +105,7 @@ impl Pipeline {
                     known.choices.reconsider(&object.uid);
                 }
                 drop(known);
-                // The look makes its row live again. By then, our own patch has probably been answered.
+                // The look makes its row live again. Our own patch has probably been answered before then.
                 self.queue.push_later(Item::look(object, Why::Due, 0), Duration::ZERO);
             }
             Halt::Failed(error) => {

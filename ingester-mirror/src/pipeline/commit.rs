@@ -1,4 +1,4 @@
-//! Writes a batch, retrying for as long as it takes, and remembers the state of each row. Only what is stored is acknowledged.
+//! Writes a batch, retrying as long as necessary, and remembers the state of each row. Only stored objects are acknowledged.
 
 use super::acknowledge::Acknowledgement;
 use super::known::RowState;
@@ -14,19 +14,19 @@ use ingester_store::{ErrorClass, Reject, Rejected, Report, RowChange, latest_of_
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
 
-/// What remains to be done of a batch that was written.
+/// The work that remains after a batch was written.
 #[derive(Default)]
 struct Remaining {
     acknowledgements: Vec<Acknowledgement>,
     rejections: Vec<Rejection>,
-    /// Changes that mark the rows of objects that are gone, and whose last states were refused.
+    /// Changes that mark the rows of objects that are gone and whose last states were refused.
     orphans: Vec<RowChange>,
     /// The uids of objects that need nothing more.
     done: Vec<Box<str>>,
 }
 
 impl Pipeline {
-    /// Writes what a batch has to write, and records what cannot be mirrored.
+    /// Writes the rows of a batch, and records the objects that cannot be mirrored.
     pub(super) async fn commit(
         &self,
         writes: Vec<Write>,
@@ -48,7 +48,7 @@ impl Pipeline {
         }
         let Remaining { acknowledgements, rejections, orphans, mut done } = remaining;
         self.record(rejections, &mut done).await?;
-        // After the rejects, which it deletes: a deleted object cannot be corrected.
+        // After the rejects, because these changes delete the rejects: nobody can correct a deleted object.
         if !orphans.is_empty() {
             self.write(orphans, restores).await?;
         }
@@ -70,13 +70,13 @@ impl Pipeline {
         if rows == 0 || self.unit.config().ingester.sweep_limit.rows().is_none() {
             return Ok(());
         }
-        // Before they are marked: a process that is killed in between has then counted too many, not too few.
+        // Before they are marked: if the process is killed in between, it has counted too many, not too few.
         let name = &self.unit.name();
         let count = || self.unit.rows.count_swept(name, rows);
         self.unit.until_done("counting rows that are marked as deleted", count).await
     }
 
-    /// Decides what follows from the result of each write.
+    /// Decides the next steps from the result of each write.
     fn conclude(&self, all: Vec<Consequences>, report: &Report, remaining: &mut Remaining) {
         let reasons = |rejected: &'_ [Rejected]| -> HashMap<Box<str>, String> {
             rejected.iter().map(|rejected| (rejected.uid.clone(), rejected.reason.clone())).collect()
@@ -103,7 +103,7 @@ impl Pipeline {
     /// The database refused the object because of its content.
     fn refused(&self, its: Consequences, reason: String, remaining: &mut Remaining) {
         let Consequences { object, becomes, subject, again, trail, .. } = its;
-        // If the object is gone, its row must not stay live, whatever its last state was.
+        // If the object is gone, its row must not stay live, even if its last state was refused.
         if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = becomes {
             let orphan = super::prepare::forgotten(&object.uid, object.version, self.unit.clock.now());
             remaining.orphans.push(orphan);
@@ -118,7 +118,7 @@ impl Pipeline {
         remaining.rejections.push(Rejection { object, reject, held, again, trail });
     }
 
-    /// The row is stored, so what follows the commit is due.
+    /// Starts the work that was waiting for the row to be stored.
     fn stored(&self, its: Consequences, remaining: &mut Remaining) {
         self.remember(&its);
         let Consequences { object, then, subject, again, trail, .. } = its;
@@ -138,7 +138,7 @@ impl Pipeline {
         }
     }
 
-    /// Shows what is remembered of the kind's objects as metrics.
+    /// Publishes counts of the known objects as metrics.
     fn show_known(&self) {
         let (live, rejected, held, ghosts) = {
             let known = self.known();
@@ -150,7 +150,7 @@ impl Pipeline {
         self.unit.metrics.rejected_objects(rejected);
     }
 
-    /// Writes, unless the cluster went back meanwhile: then `None`, and it is unknown whether anything is written.
+    /// Writes the changes. Returns `None` if the cluster went back in the meantime; then it is unknown whether anything was written.
     async fn write(&self, changes: Vec<RowChange>, restores: u32) -> Result<Option<Report>, Stopped> {
         if changes.is_empty() {
             return Ok(Some(Report::default()));
@@ -194,14 +194,14 @@ impl Pipeline {
         }
     }
 
-    /// The stored row is not the one to be written: another ingester was faster, the cluster was restored to an
-    /// earlier state, or the row was changed by hand. A look tells which.
+    /// The stored row is not the row of this batch: another ingester was faster, the cluster was restored to an earlier state, or somebody
+    /// changed the row by hand. A look finds out which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
         let item = Item::look(object, Why::Due, trail.attempt.saturating_add(1));
         self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period()));
     }
 
-    /// The database refused the object with an unclassified error. It may pass, so nothing is sent to Kubernetes.
+    /// The database refused the object with an unclassified error, which may be transient. So nothing is sent to Kubernetes.
     fn postpone(&self, object: ObjectRef, trail: &Trail, reason: &str) {
         let metrics = &self.unit.metrics;
         metrics.database_error(ErrorClass::Unknown);
@@ -249,7 +249,7 @@ impl Pipeline {
         metrics.reconciled(if its.again.is_some() { Outcome::RequeueAfter } else { Outcome::Success }, 1);
     }
 
-    /// Records objects that cannot be mirrored. One that Kubernetes keeps for us is tried again, and an Event says so.
+    /// Records objects that cannot be mirrored. An object that Kubernetes keeps for us is tried again, and an Event says so.
     async fn record(&self, rejections: Vec<Rejection>, done: &mut Vec<Box<str>>) -> Result<(), Stopped> {
         if rejections.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Gathers what a decision about an object depends on, asks `lifecycle::decide`, and notes what the decision has shown.
+//! Gathers the facts for a decision about an object, calls `lifecycle::decide`, and records the results of the decision.
 
 use super::Pipeline;
 use super::known::{Choice, KnownObject, Stage};
@@ -12,14 +12,14 @@ use ingester_core::row::Version;
 use std::time::Duration;
 
 impl Pipeline {
-    /// Decides about an object that was just received, by its metadata alone.
+    /// Decides about an object that was just received from its metadata alone.
     pub(crate) fn decide_by_metadata(&self, meta: &Meta, arrival: Arrival) -> Next {
         let waiting = arrival == Arrival::Deletion && self.queue.holds(&meta.uid);
         let settles = arrival == Arrival::Watch && !self.settling_time().is_zero();
         self.decide(meta, arrival, None, Step::Received { waiting, settles })
     }
 
-    /// Decides about an object. `stored` is its row, if that was read before the object.
+    /// Decides about an object. `stored` is its row, if the row was read before the object.
     pub(super) fn decide(&self, meta: &Meta, arrival: Arrival, stored: Option<Version>, step: Step) -> Next {
         let decision = lifecycle::decide(&self.case(meta, arrival, stored, step));
         if decision.planned {
@@ -74,7 +74,7 @@ impl Pipeline {
         }
     }
 
-    /// Counts an object that brings nothing new, and forgets it if nothing more will be heard of it.
+    /// Counts an object that brings nothing new, and forgets it if no further event of it can come.
     pub(crate) fn nothing_new(&self, uid: &str, next: Next) {
         if next == Next::Forget {
             self.known().remove(uid);
@@ -82,7 +82,7 @@ impl Pipeline {
         self.unit.metrics.skipped(Skip::Unchanged, 1);
     }
 
-    /// Remembers whether an object is terminating and waits for our finalizer to be removed.
+    /// Records whether an object is terminating and waits for our finalizer to be removed.
     pub(crate) fn hold(&self, meta: &Meta, gone: bool) {
         let held =
             !gone && meta.deletion_timestamp.is_some() && finalizer::holds(&meta.finalizers, self.unit.kind.marks());
@@ -90,7 +90,7 @@ impl Pipeline {
         self.unit.metrics.held(objects);
     }
 
-    /// The same for an object that cannot be read.
+    /// Does the same as `hold` for an object that cannot be read.
     pub(crate) fn hold_unreadable(&self, uid: &str, identity: &Identity, gone: bool) {
         let objects = self.known().hold(uid, !gone && waits_for_us(identity, self.unit.kind.marks()));
         self.unit.metrics.held(objects);

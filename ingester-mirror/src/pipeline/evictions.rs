@@ -1,5 +1,5 @@
 //! The objects that this process evicted last, and those whose rows are recorded as lost. Their rows are the only copies, and a database
-//! that fails over may lose them: so it is remembered which rows must exist.
+//! that fails over may lose them. So this process remembers which rows must exist.
 
 use ingester_core::object::Meta;
 use ingester_store::LostEviction;
@@ -7,7 +7,7 @@ use ingester_store::guard::{Eviction, Version};
 use std::collections::{HashMap, HashSet, VecDeque};
 use tokio::time::Instant;
 
-/// How many are remembered. Each takes its uid twice, its namespace and its name: about a megabyte in all.
+/// The number of evictions that are remembered. Each takes its uid twice, its namespace and its name: about a megabyte in all.
 const MOST: usize = if cfg!(test) { 4 } else { 4096 };
 
 /// An object that left etcd.
@@ -18,7 +18,7 @@ pub(crate) struct EvictedObject {
     pub(crate) name: Box<str>,
     /// The version that was evicted.
     pub(crate) version: u64,
-    /// When its deletion was requested; `None` if an earlier process, or another one, did that.
+    /// When its deletion was requested; `None` if an earlier process, or another one, requested it.
     pub(crate) since: Option<Instant>,
 }
 
@@ -36,15 +36,15 @@ pub(crate) struct Evictions {
     objects: HashMap<Box<str>, EvictedObject>,
     /// Their uids, the oldest first.
     last: VecDeque<Box<str>>,
-    /// Those whose rows were reported as lost.
+    /// The uids whose rows were reported as lost.
     lost: HashSet<Box<str>>,
-    /// Those that the database records as lost.
+    /// The uids that the database records as lost.
     recorded: HashSet<Box<str>>,
-    /// Those of them that are not lost any more.
+    /// The recorded uids whose rows are not lost any more.
     settled: Vec<Box<str>>,
 }
 
-/// How the records of lost evictions differ from what is known.
+/// The differences between the records of lost evictions and the known losses.
 #[derive(Debug, Default)]
 pub(crate) struct LossChanges {
     /// Losses to record.
@@ -54,7 +54,7 @@ pub(crate) struct LossChanges {
 }
 
 impl Evictions {
-    /// An object was deleted from etcd, and its row is the only copy.
+    /// Adds an object that was deleted from etcd, so its row is the only copy.
     pub(crate) fn add(&mut self, meta: &Meta) {
         self.remember(EvictedObject {
             uid: meta.uid.clone(),
@@ -65,7 +65,7 @@ impl Evictions {
         });
     }
 
-    /// The database records these evictions as lost, and no others.
+    /// Learns that the database records these evictions as lost, and no others.
     pub(crate) fn learn(&mut self, recorded: Vec<LostEviction>) {
         self.recorded = recorded.iter().map(|lost| lost.uid.clone()).collect();
         for LostEviction { uid, namespace, name, res_version } in recorded {
@@ -77,7 +77,7 @@ impl Evictions {
 
     fn remember(&mut self, eviction: EvictedObject) {
         let uid = eviction.uid.clone();
-        // An object that another finalizer holds may stay after all, and be evicted again.
+        // If another finalizer holds the object, it may stay after all, and be evicted again.
         if self.objects.insert(uid.clone(), eviction).is_some() {
             return;
         }
@@ -93,7 +93,7 @@ impl Evictions {
         }
     }
 
-    /// The object is in the cluster, and its row is live; or a rule may have purged the row.
+    /// Forgets an object that is in the cluster with a live row, or whose row a rule may have purged.
     pub(crate) fn forget(&mut self, uid: &str) {
         if self.objects.remove(uid).is_some() {
             self.last.retain(|other| **other != *uid);
@@ -107,12 +107,12 @@ impl Evictions {
         self.settled.extend(self.recorded.take(uid));
     }
 
-    /// All of them.
+    /// Returns all evictions.
     pub(crate) fn all(&self) -> Vec<EvictedObject> {
         self.last.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
 
-    /// Those of these objects that this process evicted recently, or whose rows are recorded as lost.
+    /// Returns the objects, out of these, that this process evicted recently or whose rows are recorded as lost.
     pub(crate) fn of(&self, uids: &[Box<str>]) -> Vec<EvictedObject> {
         uids.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
@@ -127,7 +127,8 @@ impl Evictions {
         self.recorded.contains(uid)
     }
 
-    /// Those of `asked` whose rows have lost the eviction since the last call. `stored` is what was read of them.
+    /// Returns the objects of `asked` whose rows have lost the eviction since the last call. `stored` holds the versions that were read for
+    /// them.
     pub(crate) fn lost(&mut self, asked: &[EvictedObject], stored: &HashMap<Box<str>, Version>) -> Vec<EvictedObject> {
         let mut lost = Vec::new();
         for eviction in asked {
@@ -145,14 +146,14 @@ impl Evictions {
             self.lost.remove(uid);
             self.settle(uid);
             if eviction.since.is_none() {
-                // When a rule may purge its row is not known.
+                // Nobody knows when a rule may purge its row.
                 self.forget(uid);
             }
         }
         lost
     }
 
-    /// Takes the losses to record and the records to delete. From now on they count as done.
+    /// Takes the losses to record and the records to delete. The caller carries them out; from now on they count as done.
     pub(crate) fn take_changes(&mut self) -> LossChanges {
         let new: Vec<Box<str>> = self.lost.difference(&self.recorded).cloned().collect();
         let lost = new.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect();
@@ -161,9 +162,9 @@ impl Evictions {
     }
 }
 
-/// Returns true if the stored row is not what the eviction left. Users change and delete evicted rows, and an object that another finalizer
-/// holds may stay: these rows have a later version. Once the loss `is_known`, an evicted row of an earlier version is what a person has
-/// found in a backup.
+/// Returns true if the stored row is not the row that the eviction left. Users change and delete evicted rows, and an object that another
+/// finalizer holds may stay: these rows have a later version. Once the loss `is_known`, an evicted row with an earlier version is the state
+/// that a person has found in a backup.
 fn is_lost(eviction: &EvictedObject, stored: Option<&Version>, is_known: bool) -> bool {
     let Some(stored) = stored else { return true };
     let is_found = is_known && matches!(stored.eviction, Eviction::Confirmed | Eviction::Unrecorded);
@@ -276,7 +277,7 @@ mod tests {
             evictions.has_lost("a") && evictions.of(&["a".into()]).len() == 1,
             "later evictions do not displace it"
         );
-        // The best that a backup has is an earlier state.
+        // The best state that a backup has is an earlier one.
         evictions.lost(&evictions.of(&["a".into(), "b".into()]), &stored(&[("a", 4, true, false)]));
         assert_eq!(*evictions.take_changes().settled, ["a".into()]);
         assert!(!evictions.has_lost("a") && evictions.has_lost("b"));

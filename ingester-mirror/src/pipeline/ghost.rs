@@ -1,8 +1,9 @@
-//! Objects that are in the cluster although they had left it: etcd was restored from a backup. Their rows hold what was
-//! evicted, often a later state than the one that came back, and versions do not tell which of the two is right.
+//! Objects that are in the cluster although they had left it: etcd was restored from a backup. Their rows hold the evicted state, often a
+//! later one than the state that came back, and the versions do not show which of the two is right.
 //!
-//! The object of a row that is the only copy is left alone: its row does not change, it gets no finalizer and is not deleted, and when it
-//! disappears its row is not marked. If it equals what the row holds, it is evicted again. Otherwise a person decides (`ingester ghosts`).
+//! If the row is the only copy, its object is left alone: the row does not change, the object gets no finalizer and is not deleted, and
+//! when it disappears its row is not marked. If the object equals the row, it is evicted again. Otherwise a person decides (`ingester
+//! ghosts`).
 
 use super::Pipeline;
 use super::known::RowState;
@@ -15,7 +16,7 @@ use ingester_core::row::Version;
 use ingester_store::compare::content_differences;
 
 impl Pipeline {
-    /// Evicts an object again if its row holds exactly its state, otherwise reports it. Returns its uid.
+    /// Evicts an object again if its row holds exactly the same state, otherwise reports it. Returns its uid.
     pub(super) async fn meet_ghost(&self, object: ObjectRef, found: &Object, seen: Version, attempt: u32) -> Box<str> {
         let uid = object.uid.clone();
         let uids = [&*uid];
@@ -27,7 +28,7 @@ impl Pipeline {
                 return uid;
             }
         };
-        // A person may have decided meanwhile: then the object is not a ghost any more.
+        // A person may have decided in the meantime: then the object is not a ghost any more.
         let Some(row) = stored.first().filter(|row| row.version() == seen) else {
             self.look_again(object, attempt);
             return uid;
@@ -53,7 +54,7 @@ impl Pipeline {
             self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
             return Ok(());
         }
-        // Others hold it. It is gone once they let it go.
+        // Finalizers of others hold it. It is gone once these are removed.
         if meta.deletion_timestamp.is_some() {
             return Ok(());
         }

@@ -1,10 +1,10 @@
-//! Reports annotations that request to take an object out of the cluster, where its kind is not evictable: they have no effect.
+//! Reports annotations that request to take an object out of the cluster but have no effect because its kind is not evictable.
 
 use super::{ObjectRef, Pipeline};
 use ingester_core::object::Meta;
 
 impl Pipeline {
-    /// Reports them once for an object, and again if they come back after they were removed.
+    /// Reports the annotations once for an object, and again if they come back after somebody removed them.
     pub(super) fn report_ignored(&self, meta: &Meta) {
         let ignored = self.unit.rules().ignored(meta);
         let is_new = self.known().ignores(&meta.uid, ignored.is_some());

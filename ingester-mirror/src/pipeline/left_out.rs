@@ -1,6 +1,6 @@
-//! Objects whose rows are live although the filter leaves them out. If the stored text passes the filter, the object itself has changed, and
-//! its row is marked as deleted. If not, the filter has changed since the row was written: then the row stays live until
-//! [`judge_left_out`](ingester_store::Store::judge_left_out) says that such rows may be marked.
+//! Objects whose rows are live although the filter leaves them out. If the stored text passes the filter, the object itself has changed,
+//! and its row is marked as deleted. If not, the filter has changed since the row was written: then the row stays live until
+//! [`judge_left_out`](ingester_store::Store::judge_left_out) allows such rows to be marked.
 
 use super::prepare::{PreparedBatch, Write};
 use super::work::{Item, ObjectRef, Why};
@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a verdict holds.
+/// The time for which a verdict is valid.
 pub(crate) const HOLDS: Duration = Duration::from_secs(FRESH);
 
 /// The most objects that are looked at again once their rows may be marked. The next resync, or the backfill, finds the others.
@@ -72,7 +72,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// There is a verdict about the rows that wait. If they may be marked, their objects are looked at again.
+    /// Records a verdict about the waiting rows. If they may be marked, their objects are looked at again.
     pub(crate) fn filter_judged(&self, verdict: FilterVerdict) {
         self.unit.metrics.left_out_waiting(verdict.waiting());
         let objects = {

@@ -1,28 +1,28 @@
-//! The pipeline of one unit: received objects go through `prepare`, `commit` and `acknowledge`, each of which takes what the step
-//! before it made.
+//! The pipeline of one unit: received objects go through `prepare`, `commit` and `acknowledge`. Each step takes the output of the step
+//! before.
 //!
 //! May use: ingester-core, ingester-store, backoff, budget, cluster, dependents, events, lifecycle, metrics, policies, unit.
 //!
 //! | phase | takes | makes |
 //! |---|---|---|
-//! | `queue` | what was received, an [`Item`](work::Item) | batches of items, each object with one worker at a time |
+//! | `queue` | received objects, each an [`Item`](work::Item) | batches of items, each object with one worker at a time |
 //! | `prepare` | an item | a `Write`, a `Rejection`, or a `Request` that has to come first |
-//! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` of each object that is stored |
+//! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` for each stored object |
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
-//! `decide` asks `lifecycle` what happens next with an object. `known` is what is remembered of each object, `evictions` of those that were evicted last. `choices` decides whether evictions by rules go on,
-//! `additions` adds our finalizer, `settling` gathers changes, `left_out` keeps rows that a
-//! changed filter would mark, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect.
+//! `decide` asks `lifecycle` for the next step of an object. `known` remembers each object, and `evictions` the objects that were evicted
+//! last. `choices` decides whether evictions by rules go on, `additions` adds our finalizer, `settling` gathers changes, `left_out` keeps
+//! rows that a changed filter would mark, `ghost` leaves objects alone that had left etcd, `ignored` reports annotations without effect.
 //! Requests to the API server run concurrently with the batches: a slow request delays only its own object.
 //!
 //! # Guarantees
-//! - SQL is committed before any finalizer is removed and any object is deleted: only a commit makes an acknowledgement. Every step
-//!   can be repeated after a crash at any point.
-//! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
+//! - SQL is committed before any finalizer is removed and any object is deleted: only a commit makes an acknowledgement. After a crash at
+//!   any point, every step can be repeated.
+//! - A request changes only the stored version: patches and deletions carry uid and resourceVersion.
 //! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row: there it confirms the eviction.
-//! - An object that a rule has chosen is evicted in the judged version, or in that version without our finalizer. If it has changed, it stays.
+//! - An object that a rule chose is evicted in the judged version, or in that version without our finalizer. If it has changed, it stays.
 //! - Once the rules of a kind have changed, or the kind is being suspended, no further request is sent that takes an object out of etcd.
-//! - If an object that had left the cluster is there again, nothing changes: a person decides, see `ghost`.
+//! - If an object that had left the cluster exists there again, nothing changes: a person decides, see `ghost`.
 //! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
 //! - Every failure is retried after a pause.
 
@@ -60,13 +60,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::{Notify, RwLock, Semaphore};
 
-/// The most objects in one transaction, and of those that a round of rules hands on at a time.
+/// The most objects in one transaction, and in one portion that a round of rules hands on.
 pub(crate) const MOST_OBJECTS: usize = 256;
 
 /// Roughly the most bytes of objects in one transaction; a single object may have more.
 const MOST_BYTES: usize = 2 << 20;
 
-/// How many objects are looked at or acknowledged at a time. An object that was looked at counts until it is written.
+/// The number of objects that are looked at or acknowledged at a time. An object that was looked at counts until it is written.
 const REQUESTS: usize = 16;
 
 /// The queue and the workers of one unit, and what they remember.
@@ -77,13 +77,13 @@ pub(crate) struct Pipeline {
     evictions: Mutex<Evictions>,
     settling: Mutex<Settling>,
     withheld: Mutex<Withheld>,
-    /// Rows that a changed filter leaves out wait for a verdict.
+    /// Wakes the task that judges whether the rows that a changed filter leaves out may be marked.
     pub(crate) filter_asked: Notify,
-    /// Some objects lack our finalizer.
+    /// Wakes the task that adds our finalizer: some objects lack it.
     pub(crate) finalizers_missing: Notify,
     /// Counts how often the cluster went back to an earlier state.
     restores: AtomicU32,
-    /// Held for reading by all tasks that write beside the workers.
+    /// Held for reading by all tasks that write concurrently with the workers.
     pub(crate) writing: RwLock<()>,
     looks: Arc<Semaphore>,
     acknowledgements: Semaphore,
@@ -111,9 +111,9 @@ impl Pipeline {
         self.known.lock()
     }
 
-    /// Remembers the owners of an object whose row does not say them.
+    /// Remembers the owners of an object whose row does not show them.
     fn remember_owners(&self, uid: &str, text: &str) {
-        // A text that cannot be read that far is one that the probe of `Work::Broken` has read as far as that is possible.
+        // If parsing fails here, the probe of `Work::Broken` has already read as much of the text as possible.
         if let Ok(owners) = owner_uids(text) {
             self.known().owned_by(uid, owners);
         }
@@ -129,7 +129,7 @@ impl Pipeline {
         self.withheld.lock()
     }
 
-    /// Some objects lack our finalizer: add it soon.
+    /// Requests that our finalizer is soon added to the objects that lack it.
     pub(crate) fn request_finalizers(&self) {
         self.finalizers_missing.notify_one();
     }
@@ -139,8 +139,8 @@ impl Pipeline {
         self.unit.config().ingester.settle_of(self.unit.kind.name())
     }
 
-    /// A change of a stored object arrives in a watch and may wait. Returns true if an earlier change was just written: then the object is looked at
-    /// later, once for all changes until then.
+    /// Gathers a change of a stored object that arrives in a watch and may wait. Returns true if an earlier change was just written: then
+    /// the object is looked at later, once for all changes until then.
     pub(crate) fn gather(&self, meta: &Meta) -> bool {
         let settle = self.settling_time();
         let delay = {
@@ -150,8 +150,8 @@ impl Pipeline {
         delay.is_some_and(|delay| self.queue.gather(Item::look(ObjectRef::of(meta), Why::Due, 0), delay))
     }
 
-    /// The cluster went back to an earlier state, which is listed next. What was received before belongs to a lost past: it is
-    /// not written any more, however long the database has been away. The list tells the true state of the objects.
+    /// Records that the cluster went back to an earlier state, which is listed next. Everything that was received before belongs to a lost
+    /// past. It is not written any more, however long the database was away: the list brings the true state of the objects.
     pub(crate) fn went_back(&self) {
         self.restores.fetch_add(1, Ordering::Relaxed);
         let received = self.queue.withdraw();
@@ -159,12 +159,12 @@ impl Pipeline {
         received.iter().for_each(|uid| known.doubt(uid));
     }
 
-    /// Whether the cluster went back since it had done so that often.
+    /// Returns true if the cluster has gone back since `restores` was read.
     fn is_outdated(&self, restores: u32) -> bool {
         self.restores.load(Ordering::Relaxed) != restores
     }
 
-    /// Works until the unit stops; then what was begun is finished.
+    /// Works until the unit stops; then finishes the work that has begun.
     pub(crate) async fn work(self: Arc<Self>) {
         let mut requests = Requests::new(self.clone());
         loop {
@@ -173,18 +173,18 @@ impl Pipeline {
                 () = self.unit.stop.cancelled() => break,
                 () = requests.ended() => continue,
                 items = self.queue.take(MOST_OBJECTS, MOST_BYTES), if requests.has_room() => items,
-                // All requests that this worker has begun may wait for the permits of these objects.
+                // All requests that this worker has begun may be waiting for the permits of these objects.
                 items = self.queue.take_handed_back(MOST_OBJECTS, MOST_BYTES), if !requests.has_room() => items,
             };
             if self.reconcile(items, &mut requests).await.is_err() {
                 break;
             }
         }
-        // None of them is dropped halfway, because nothing may take effect once a unit has stopped.
+        // Drop no request halfway: nothing may take effect once a unit has stopped.
         requests.finish().await;
     }
 
-    /// Does other work of the unit until that stops. What is being written then is finished first.
+    /// Does other work of the unit until the unit stops. A write in progress is finished first.
     pub(crate) async fn until_stopped(&self, work: impl Future<Output = ()>) {
         let stopped = async {
             self.unit.stop.cancelled().await;
@@ -198,7 +198,7 @@ impl Pipeline {
         }
     }
 
-    /// Works until nothing waits any more but what is delayed.
+    /// Works until only delayed work is left.
     pub(crate) async fn settle(self: &Arc<Self>) {
         let mut requests = Requests::new(self.clone());
         while !self.queue.is_idle() {

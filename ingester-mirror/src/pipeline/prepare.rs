@@ -1,4 +1,4 @@
-//! Prepares a batch: what to write for each object, or what to request first.
+//! Prepares a batch: the write for each object, or the request that must come before it.
 
 use super::acknowledge::StoredObject;
 use super::decide::waits_for_us;
@@ -18,13 +18,13 @@ use std::time::Duration;
 /// A batch after preparation.
 #[derive(Default)]
 pub(super) struct PreparedBatch {
-    /// What is to be written.
+    /// The rows to write.
     pub(super) writes: Vec<Write>,
     /// Rows to mark because the filter leaves out their objects, which stay in the cluster.
     left_out: Vec<Write>,
-    /// Objects that cannot be mirrored as they are.
+    /// Objects that cannot be mirrored in their present state.
     pub(super) rejections: Vec<Rejection>,
-    /// What has to be requested first.
+    /// The requests that must come before a write.
     pub(super) requests: Vec<Request>,
     /// The uids of objects that need nothing.
     pub(super) done: Vec<Box<str>>,
@@ -36,11 +36,11 @@ pub(super) struct Write {
     pub(super) consequences: Consequences,
 }
 
-/// What follows for an object from the commit of its change, which was given to the store.
+/// The steps for an object after the commit of its change. The store gets the change itself.
 pub(super) struct Consequences {
     pub(super) object: ObjectRef,
     pub(super) becomes: Becomes,
-    /// What is requested once the row is committed.
+    /// The request to send once the row is committed.
     pub(super) then: Action,
     /// The object that the request is about; `None` if none is sent.
     pub(super) subject: Option<StoredObject>,
@@ -55,20 +55,20 @@ impl Consequences {
     }
 }
 
-/// What is remembered of an object once its row is committed.
+/// The state to remember for an object once its row is committed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Becomes {
     /// Its row's state, and the hash of its labels and annotations.
     Stored(LifecycleState, NonZeroU64),
     /// The kind's predicate leaves it out, and its row is marked as deleted.
     LeftOut,
-    /// It is gone, and is forgotten. `swept`: a list lacked it.
+    /// The object is gone, and is forgotten. `swept`: a list lacked it.
     Gone { swept: bool },
-    /// It has left etcd, and its row says so.
+    /// The object has left etcd, and its row says so.
     Confirmed,
 }
 
-/// An object that cannot be mirrored as it is.
+/// An object that cannot be mirrored in its present state.
 pub(super) struct Rejection {
     pub(super) object: ObjectRef,
     pub(super) reject: Reject,
@@ -79,11 +79,11 @@ pub(super) struct Rejection {
     pub(super) trail: Trail,
 }
 
-/// What the kind makes of an object.
+/// An object as the kind's definition reads it.
 struct Decoded {
     content: Content,
     row: Option<Row>,
-    /// Why the object cannot be decoded.
+    /// The reason why the object cannot be decoded.
     reason: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl Pipeline {
         Ok(batch)
     }
 
-    /// The stored versions of the objects whose plan depends on them: those to look at, and those that are to be deleted.
+    /// Returns the stored versions of the objects whose plan depends on them: the ones to look at, and the ones that must be deleted.
     async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, Stopped> {
         let rules = self.unit.rules();
         let depends = |item: &&Item| match &item.work {
@@ -175,7 +175,7 @@ impl Pipeline {
                     let current = decoded.get_or_insert_with(|| self.decode(&object, arrival));
                     match current.row.take().or_else(|| self.bare_row(&object, current.reason.as_deref())) {
                         Some(row) => return self.write_row(meta, row, arrival, write, trail, batch),
-                        // Decide again, knowing that.
+                        // Decide again with this knowledge.
                         None => current.content = current.content.unstorable(),
                     }
                 }
@@ -188,7 +188,7 @@ impl Pipeline {
                     return batch.done.push(meta.uid.clone());
                 }
                 Next::AddFinalizer => {
-                    // Without a row until the API server has answered.
+                    // The object has no row until the API server has answered.
                     if decoded.is_some() {
                         self.remember_owners(&meta.uid, object.text());
                     }
@@ -241,8 +241,8 @@ impl Pipeline {
         }
     }
 
-    /// Returns a row without indexed columns, for an object that the kind has no row for; `None` if the object's text cannot be stored. `reason` is why
-    /// the object cannot be decoded, if that is so.
+    /// Returns a row without indexed columns, for an object that the kind has no row for; `None` if the object's text cannot be stored. If
+    /// the object cannot be decoded, `reason` says why.
     fn bare_row(&self, object: &Object, reason: Option<&str>) -> Option<Row> {
         let row = self.unit.kind.bare_row(object).ok()?;
         if let Some(reason) = reason {
@@ -253,7 +253,7 @@ impl Pipeline {
         Some(row)
     }
 
-    /// Writes the object's row as decided.
+    /// Adds the write of the object's row, as decided.
     fn write_row(
         &self,
         meta: &Meta,
@@ -298,7 +298,7 @@ impl Pipeline {
         batch.writes.push(Write { change, consequences });
     }
 
-    /// The kind's filter leaves the object out: it has no live row, and does not wait for us.
+    /// Handles an object that the kind's filter leaves out: it has no live row, and does not wait for us.
     fn leave_out(
         &self,
         object: &Object,
@@ -361,7 +361,7 @@ impl Pipeline {
     }
 }
 
-/// The time of a tombstone for objects whose rejects are out of date.
+/// Returns a tombstone for an object whose reject is out of date.
 pub(crate) fn forgotten(uid: &str, version: u64, now: Micros) -> RowChange {
     RowChange::Tombstone { uid: uid.into(), res_version: version, delete_time: now }
 }

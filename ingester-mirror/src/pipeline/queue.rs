@@ -1,8 +1,8 @@
-//! The work queue: one entry per object, always its latest state, in the order of arrival. What fills it is bounded by the
-//! [budget](crate::budget) that its objects hold.
+//! The work queue: one entry per object, always its latest state, in the order of arrival. The [budget](crate::budget) bounds the objects
+//! in it.
 //!
 //! # Guarantees
-//! - At most one worker has an object at a time. What arrives for the object meanwhile waits until that worker is done.
+//! - At most one worker has an object at a time. Work that arrives for the object in the meantime waits until that worker is done.
 //! - A newer state replaces an older one in the queue, never the other way round.
 //! - Delayed work ([`Queue::push_later`]) is dropped if anything else arrives for that object first.
 
@@ -15,33 +15,33 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The shortest delay: whatever fails is tried again after a pause.
+/// The shortest delay: failed work is tried again after a pause.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// If this many objects that were handed back are remembered, those that no longer wait are forgotten.
+/// If more objects than this were handed back, forget the ones that no longer wait.
 const MOST_HANDED: usize = 64;
 
 pub(crate) struct Queue {
     contents: Arc<Mutex<Contents>>,
-    /// There may be something to take.
+    /// Signals that an item may be ready to take.
     ready: Notify,
-    /// A request has handed back an object.
+    /// Signals that a request has handed back an object.
     handed: Notify,
-    /// An object was worked on.
+    /// Signals that work on an object has ended.
     worked: Notify,
     metrics: ControllerMetrics,
 }
 
 #[derive(Default)]
 struct Contents {
-    /// By uid. `order` has the uids of those that no worker has.
+    /// Items by uid. `order` has the uids that no worker has.
     waiting: HashMap<Box<str>, Item>,
     order: VecDeque<Box<str>>,
-    /// The objects that were handed back with a permit, and some that no longer wait.
+    /// The objects that were handed back with a permit; some of them may no longer wait.
     handed: Vec<Box<str>>,
-    /// The objects that workers have, and since when they have waited.
+    /// The objects that workers have, and the times since when they have waited.
     active: HashMap<Box<str>, Instant>,
-    /// Delayed work, by when it is due and a number that tells equal times apart.
+    /// Delayed work, by its due time and a number that distinguishes equal times.
     later: BTreeMap<(Instant, u64), Item>,
     /// The key in `later` of each uid.
     due: HashMap<Box<str>, (Instant, u64)>,
@@ -80,7 +80,7 @@ impl Queue {
         self.ready.notify_one();
     }
 
-    /// Adds after `delay`, unless something else arrives for the object first.
+    /// Adds work after `delay`, unless other work arrives for the object first.
     pub(crate) fn push_later(&self, item: Item, delay: Duration) {
         let delay = delay.max(SHORTEST);
         let mut contents = self.contents();
@@ -93,7 +93,8 @@ impl Queue {
         self.ready.notify_one();
     }
 
-    /// Adds after `delay`, unless something waits for the object: then it adds nothing and returns `false`. Earlier delayed work stays.
+    /// Adds work after `delay`, unless other work waits for the object: then it adds nothing and returns `false`. Earlier delayed work
+    /// stays.
     pub(crate) fn gather(&self, item: Item, delay: Duration) -> bool {
         let mut contents = self.contents();
         if contents.waiting.contains_key(&item.uid) {
@@ -137,8 +138,8 @@ impl Queue {
         }
     }
 
-    /// As [`Queue::take`], but only objects that were handed back with a permit. A worker that begins no further requests takes these: the requests
-    /// that it has begun may wait for the permits.
+    /// As [`Queue::take`], but only objects that were handed back with a permit. A worker that begins no further requests takes these,
+    /// because the requests that it has begun may wait for the permits.
     pub(crate) async fn take_handed_back(&self, most: usize, most_bytes: usize) -> Vec<Item> {
         loop {
             let handed = self.handed.notified();
@@ -157,7 +158,7 @@ impl Queue {
         }
     }
 
-    /// The worker is done with these. What arrived for them meanwhile can be taken now.
+    /// Ends a worker's work on these objects. Items that arrived for them in the meantime can be taken now.
     pub(crate) fn done<'u>(&self, uids: impl IntoIterator<Item = &'u str>) {
         let mut contents = self.contents();
         for uid in uids {
@@ -176,17 +177,17 @@ impl Queue {
         if drained {
             self.worked.notify_waiters();
         }
-        // Otherwise another worker would wake in vain, just when this one sends its statement.
+        // Without this check, another worker would wake in vain, just when this one sends its statement.
         if more {
             self.ready.notify_one();
         }
     }
 
-    /// A request for the object has ended: this is to be worked on now, merged with what arrived meanwhile.
+    /// Hands back an object after its request has ended, to be worked on now, merged with items that arrived in the meantime.
     pub(crate) fn hand_back(&self, item: Item) {
         let mut contents = self.contents();
         let uid = item.uid.clone();
-        // What arrived meanwhile is later than the answer.
+        // An item that arrived in the meantime is later than the answer.
         let item = match contents.waiting.remove(&uid) {
             Some(arrived) => {
                 contents.bytes -= arrived.bytes();
@@ -207,7 +208,7 @@ impl Queue {
         self.handed.notify_one();
     }
 
-    /// Takes out the objects that were received and wait. Returns their uids.
+    /// Takes out the received objects that wait. Returns their uids.
     pub(crate) fn withdraw(&self) -> Vec<Box<str>> {
         let mut contents = self.contents();
         let Contents { waiting, order, active, bytes, undone, .. } = &mut *contents;
@@ -228,7 +229,7 @@ impl Queue {
         received
     }
 
-    /// Waits until everything that is in the queue now was worked on. Only one task may wait at a time.
+    /// Waits until everything that is in the queue now was processed. Only one task may wait at a time.
     pub(crate) async fn drained(&self) {
         {
             let mut contents = self.contents();
@@ -245,12 +246,12 @@ impl Queue {
         self.contents().undone = None;
     }
 
-    /// The objects that wait, and those that workers have.
+    /// Returns the objects that wait, and those that workers have.
     pub(crate) fn uids(&self) -> HashSet<Box<str>> {
         self.contents().uids()
     }
 
-    /// Whether this object waits, or a worker has it.
+    /// Returns true if this object waits, or a worker has it.
     pub(crate) fn holds(&self, uid: &str) -> bool {
         let contents = self.contents();
         contents.waiting.contains_key(uid) || contents.active.contains_key(uid)
@@ -261,7 +262,7 @@ impl Queue {
         self.contents().due.contains_key(uid)
     }
 
-    /// Whether nothing waits and no worker has anything. Delayed work does not count.
+    /// Returns true if nothing waits and no worker has anything. Delayed work does not count.
     pub(crate) fn is_idle(&self) -> bool {
         let contents = self.contents();
         contents.waiting.is_empty() && contents.active.is_empty()
@@ -277,7 +278,7 @@ impl Contents {
         self.waiting.keys().chain(self.active.keys()).cloned().collect()
     }
 
-    /// When the oldest unfinished object arrived. Delayed work does not count.
+    /// Returns when the oldest unfinished object arrived. Delayed work does not count.
     fn oldest(&self) -> Option<Instant> {
         self.waiting.values().map(|item| item.trail.since).chain(self.active.values().copied()).min()
     }
@@ -300,7 +301,7 @@ impl Contents {
         }
     }
 
-    /// Adds delayed work, replacing any for the same object.
+    /// Adds delayed work, and replaces older delayed work for the same object.
     fn add_later(&mut self, item: Item, at: Instant) {
         self.number += 1;
         let due = (at, self.number);
@@ -393,7 +394,7 @@ mod tests {
         look_because(uid, 0, Why::Due)
     }
 
-    /// Each item's uid with its version, or with the reason to look at it.
+    /// Takes items, and returns each item's uid with its version, or with the reason to look at it.
     async fn take(queue: &Queue) -> Vec<(String, String)> {
         let items = queue.take(10, usize::MAX).await;
         let what = |item: &Item| match &item.work {

@@ -1,4 +1,4 @@
-//! Requests to the API server: those that must precede a write, and those that follow a commit. They run beside the batches.
+//! Requests to the API server: those that must precede a write, and those that follow a commit. They run concurrently with the batches.
 
 use super::acknowledge::Acknowledgement;
 use super::known::Choice;
@@ -13,19 +13,19 @@ use std::sync::Arc;
 use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument as _;
 
-/// How many requests may wait or be under way before a worker takes no further batch.
+/// A worker takes no further batch while this many requests wait or are running.
 const MOST: usize = 2 * super::MOST_OBJECTS;
 
 /// A request that must precede a write.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// The finalizer of a new object comes first, so that the version with it is the one that is written.
+    /// Add the finalizer to a new object first, so that the version with the finalizer is the one that is written.
     AddFinalizer { object: Box<Object>, trail: Trail },
-    /// The object as it is now.
+    /// Get the object as it is now.
     Look { object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail },
 }
 
-/// The requests of one worker that are under way.
+/// The running requests of one worker.
 pub(super) struct Requests {
     pipeline: Arc<Pipeline>,
     tasks: JoinSet<()>,
@@ -40,7 +40,7 @@ impl Requests {
         self.tasks.len() < MOST
     }
 
-    /// Waits until a request has ended; for ever if none is under way.
+    /// Waits until a request has ended; never returns if none is running.
     pub(super) async fn ended(&mut self) {
         match self.tasks.join_next().await {
             Some(ended) => rethrow(ended),
@@ -48,7 +48,7 @@ impl Requests {
         }
     }
 
-    /// Waits until all have ended.
+    /// Waits until all requests have ended.
     pub(super) async fn finish(&mut self) {
         while let Some(ended) = self.tasks.join_next().await {
             rethrow(ended);
@@ -83,7 +83,7 @@ impl Requests {
     }
 }
 
-/// A panic of a request is a panic of its worker.
+/// A panic in a request is a panic of its worker.
 fn rethrow(ended: Result<(), JoinError>) {
     if let Err(error) = ended
         && let Ok(panic) = error.try_into_panic()
@@ -104,10 +104,10 @@ impl Pipeline {
         drop(permit);
         let work = match patched {
             Ok(Some(patched)) => Work::Object { object: Box::new(patched), arrival: Arrival::Patch { again: false } },
-            // It changed meanwhile, and an event of that follows; or it is left without.
+            // The object changed in the meantime, and an event follows; or it is left without the finalizer.
             Ok(None) => Work::Object { object, arrival: Arrival::Patch { again: false } },
             Err(error) if error.kind() == ApiErrorKind::NotFound => {
-                // It is gone, and an event of that follows; or the server is starting and does not know the kind yet.
+                // The object is gone, and an event follows; or the server is starting and does not know the kind yet.
                 self.try_again(ObjectRef::of(meta), Why::Due, 0, &error);
                 Work::Object { object, arrival: Arrival::Patch { again: false } }
             }
@@ -122,9 +122,10 @@ impl Pipeline {
         Ok(Item { trail, ..Item::new(work) })
     }
 
-    /// Looks the object up. `seen` was read before.
+    /// Looks the object up. `seen` is its row's version, which was read before.
     async fn look(&self, object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail) -> Result<Item, Box<str>> {
-        // Objects that were looked up hold their permits until they are written, and once the unit stops, nothing is written any more.
+        // An object that was looked up holds its permit until it is written. Once the unit stops, nothing is written, so do not wait for a
+        // permit then.
         let permit = match self.unit.stop.run_until_cancelled(self.looks.clone().acquire_owned()).await {
             Some(Ok(permit)) => Retained::Look { _permit: permit },
             Some(Err(_)) => Retained::Nothing,
@@ -150,7 +151,7 @@ impl Pipeline {
                     let live = !seen.deleted && !seen.evicted();
                     live && seen.res_version == found.meta().resource_version
                 }) {
-                    // A person has decided for the object of a ghost: this does not count as a lost eviction.
+                    // A person decided about the ghost's object, so this does not count as a lost eviction.
                     self.evictions().forget(&object.uid);
                 }
                 let meta = found.meta();
@@ -173,9 +174,9 @@ impl Pipeline {
             Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {
                 Work::Broken { identity, reason }
             }
-            // The row is what a lost eviction has left, so its state is no deletion: a person decides.
+            // A lost eviction has left this row, so its state does not show a deletion: a person decides.
             _ if self.evictions().has_lost(&object.uid) => return Err(object.uid),
-            // No object has this name, or another object has it by now.
+            // No object has this name, or another object now has it.
             _ => match self.evicted_elsewhere(&object, seen).await {
                 Err(Stopped) => return Err(object.uid),
                 Ok(Some(evicted)) => Work::Object { object: Box::new(evicted), arrival: Arrival::Deletion },
@@ -188,8 +189,8 @@ impl Pipeline {
         Ok(Item { uid: object.uid, work, trail: Trail { held: permit, ..trail } })
     }
 
-    /// Whether a terminating object is leaving because a rule had chosen it: its row says that it is to leave etcd, and the object did not have
-    /// an annotation then that requested it. So a slow deletion is an eviction, also to a process that has not requested it.
+    /// Returns true if a terminating object is leaving because a rule chose it. Its row says that it leaves etcd, and the text in the row
+    /// has no annotation that requested it. So a slow deletion counts as an eviction, even in a process that did not request it.
     async fn was_chosen(&self, meta: &Meta, seen: Option<Version>) -> Result<bool, Stopped> {
         let rules = self.unit.rules();
         if !lifecycle::may_be_chosen(meta, rules) || !self.is_being_evicted(&meta.uid, seen) {
@@ -198,13 +199,13 @@ impl Pipeline {
         let uids = &[&*meta.uid];
         let read = || self.unit.rows.stored(uids);
         let stored = self.unit.until_done("reading the row of an object that is leaving", read).await?;
-        // If the row has changed by now, it has a later state, which does not say why the object was to leave.
+        // If the row has changed since, it holds a later state, which does not say why the object was leaving.
         let row = stored.first().filter(|row| seen == Some(row.version()));
         let text = row.and_then(|row| Object::parse(row.json(), ManagedFields::Keep).ok());
         Ok(text.is_some_and(|text| !lifecycle::is_evicted(text.meta(), rules)))
     }
 
-    /// The last stored state of an object that is gone, if another ingester has evicted it because this one must not evict.
+    /// Returns the last stored state of an object that is gone, if another ingester evicted it because this one must not evict.
     async fn evicted_elsewhere(&self, object: &ObjectRef, seen: Option<Version>) -> Result<Option<Object>, Stopped> {
         let rules = self.unit.rules();
         if rules.evictions || !seen.is_some_and(|seen| !seen.deleted && !seen.evicted()) {

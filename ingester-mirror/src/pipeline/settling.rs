@@ -1,20 +1,20 @@
-//! Changes of one object that follow each other closely: the first is written at once, and those after it become one write.
+//! Gathers changes of one object that follow each other closely: the first is written at once, and the later ones become one write.
 //!
-//! The gathered changes are not kept: once the time has passed, the object is looked at and written as it is then. So gathering needs no
-//! memory for objects, however many change.
+//! The gathered changes are not kept: once the time has passed, the object is looked at and written in its state at that time. So gathering
+//! needs no memory for objects, however many change.
 
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many objects are remembered before a search for settled ones is worthwhile.
+/// The number of remembered objects from which on a search for settled ones is worthwhile.
 const FEW: usize = 1024;
 
 /// The objects whose changes may have to wait, by uid.
 #[derive(Default)]
 pub(super) struct Settling {
     windows: HashMap<Box<str>, Window>,
-    /// From how many objects on the settled ones are dropped.
+    /// Settled objects are dropped once this many are remembered.
     many: usize,
 }
 
@@ -26,12 +26,12 @@ struct Window {
 }
 
 impl Settling {
-    /// A change of an object arrives. `None` if it is written at once, otherwise how long it waits.
+    /// Records the change of an object. Returns `None` if it is written at once, otherwise the time that it waits.
     pub(super) fn arrives(&mut self, uid: &str, settle: Duration) -> Option<Duration> {
         let now = Instant::now();
         match self.windows.get_mut(uid) {
             Some(window) => {
-                // The gathered changes were written at its end: the next window begins there.
+                // The gathered changes were written at the end of this window, so the next window begins there.
                 if window.gathered && window.until <= now {
                     *window = Window { until: window.until + settle, gathered: false };
                 }
@@ -63,7 +63,7 @@ mod tests {
         let second = Duration::from_secs(1);
         let (mut settling, mut written) = (Settling::default(), Vec::new());
         for at in 0..100 {
-            // It changes each second, with a pause in between.
+            // The object changes each second, with a pause in between.
             if !(50..80).contains(&at) {
                 match settling.arrives("a", 10 * second) {
                     None => written.push(at),

@@ -28,20 +28,20 @@ impl ObjectRef {
     }
 }
 
-/// Why an object is looked at.
+/// The reason to look at an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// Something is due, or must be retried.
+    /// Work is due, or must be retried.
     Due,
     /// A list lacked the object although its row is live.
     Swept,
-    /// Its row is not what it should be at its version: it must be written again.
+    /// Its row does not hold the right values for its version, so it must be written again.
     Rewrite,
-    /// A rule says that it is to leave etcd in this version.
+    /// A rule chose this version to leave etcd.
     Judged,
 }
 
-/// What to work on.
+/// The kind of work.
 #[derive(Debug)]
 pub(crate) enum Work {
     /// A received object.
@@ -54,7 +54,7 @@ pub(crate) enum Work {
     Broken { identity: Box<Identity>, reason: String },
 }
 
-/// What an item holds until it is written: memory, or the right to look.
+/// The resource that an item holds until it is written: memory, or a permit to look.
 #[derive(Debug, Default)]
 pub(crate) enum Retained {
     #[default]
@@ -67,17 +67,17 @@ pub(crate) enum Retained {
     },
 }
 
-/// Data that accompanies an object from its arrival to its last request.
+/// Data that accompany an object from its arrival to its last request.
 #[derive(Debug)]
 pub(crate) struct Trail {
-    /// When it arrived or became due.
+    /// The time when it arrived or became due.
     pub(crate) since: Instant,
-    /// How many attempts have failed.
+    /// The number of failed attempts.
     pub(crate) attempt: u32,
     pub(crate) held: Retained,
 }
 
-/// A piece of work, with what the queue needs to know about it.
+/// A piece of work, with the data that the queue needs.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) uid: Box<str>,
@@ -95,7 +95,7 @@ impl Item {
         Item { uid, work, trail: Trail { since: Instant::now(), attempt: 0, held: Retained::Nothing } }
     }
 
-    /// The work of looking at an object after `attempt` failures.
+    /// Returns the work of looking at an object after `attempt` failures.
     pub(crate) fn look(object: ObjectRef, why: Why, attempt: u32) -> Self {
         let mut item = Item::new(Work::Look { object, why });
         item.trail.attempt = attempt;
@@ -107,7 +107,7 @@ impl Item {
         self
     }
 
-    /// The object's namespace and name, empty if unknown.
+    /// Returns the object's namespace and name, empty if unknown.
     pub(crate) fn names(&self) -> (&str, &str) {
         match &self.work {
             Work::Object { object, .. } => (&object.meta().namespace, &object.meta().name),
@@ -118,7 +118,7 @@ impl Item {
         }
     }
 
-    /// Roughly how many bytes it takes in memory.
+    /// Returns roughly how many bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let more = match &self.work {
             Work::Object { object, .. } => bytes_of(object.text().len()),
@@ -128,14 +128,14 @@ impl Item {
         size_of::<Item>() + 2 * self.uid.len() + more
     }
 
-    /// Whether it holds the permit of a request until it is written.
+    /// Returns true if it holds the permit of a request until it is written.
     pub(crate) fn holds_a_permit(&self) -> bool {
         matches!(self.trail.held, Retained::Look { .. })
     }
 
-    /// Which of two pieces of work for one object remains: `self` waits, `new` arrives.
+    /// Returns the one of two pieces of work for the same object that remains: `self` waits, `new` arrives.
     ///
-    /// An object that was received replaces an older one. If the two contradict each other, the object is looked at, which is always right.
+    /// A received object replaces an older one. If the two contradict each other, the object is looked at, which is always right.
     pub(crate) fn merge(self, new: Item) -> Item {
         let since = self.trail.since.min(new.trail.since);
         let mut item = match (&self.work, &new.work) {
@@ -143,7 +143,7 @@ impl Item {
                 let (before, after) = (old.meta().resource_version, object.meta().resource_version);
                 match arrival {
                     _ if after >= before => new,
-                    // A list is later than what was received before it, and this one is behind it.
+                    // A list is later than an object that was received before it, and yet this one has an older version.
                     Arrival::List { .. } | Arrival::Look { .. } => {
                         let mut reference = ObjectRef::of(object.meta());
                         reference.version = before;
@@ -153,7 +153,7 @@ impl Item {
                     _ => self,
                 }
             }
-            // The last state of an object that is gone must not get lost, nor one that is about to be written.
+            // Keep the last state of an object that is gone, and a state that is about to be written.
             (Work::Object { object: old, arrival }, Work::Look { object, why }) => {
                 let rewrite = *why == Why::Rewrite && *arrival != Arrival::Deletion;
                 if rewrite && object.version >= old.meta().resource_version { new } else { self }
@@ -164,7 +164,7 @@ impl Item {
                 if newer || *why == Why::Swept { new } else { self }
             }
             (Work::Look { why: Why::Rewrite, .. }, Work::Look { .. }) => self,
-            // An object that is looked at anyway is judged again by the next round.
+            // The next round judges an object again that is looked at anyway.
             (_, Work::Look { why: Why::Judged, .. }) => self,
             _ => new,
         };
@@ -173,13 +173,13 @@ impl Item {
     }
 }
 
-/// Roughly how many bytes an object of a text of this length takes. The metadata is held separately, so labels and annotations
+/// Returns roughly how many bytes an object with a text of this length takes. The metadata is held separately, so labels and annotations
 /// count about twice.
 pub(crate) fn bytes_of(text: usize) -> usize {
     text + text / 4 + size_of::<Object>()
 }
 
-/// The uid under which an unreadable object is recorded: its own, or one derived from its names.
+/// Returns the uid under which an unreadable object is recorded: its own, or one derived from its names.
 pub(crate) fn uid_of(identity: &Identity) -> Box<str> {
     match &identity.uid {
         Some(uid) if !uid.is_empty() => uid.clone(),

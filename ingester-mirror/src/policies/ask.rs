@@ -23,7 +23,7 @@ pub enum PolicyError {
     /// A field has no column, or a value is not of its column's type.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// The rule does not fit its kind, or says more than the configuration may.
+    /// The rule does not fit its kind, or the configuration asks for more than it may.
     #[error("{0}")]
     Rule(String),
     /// A selector of a struct is not valid.
@@ -43,13 +43,13 @@ pub enum PolicyError {
     Store(#[from] StoreError),
 }
 
-/// The query of a rule about its kind.
+/// Returns the query of a rule about its kind.
 fn query(Condition { when, namespaces, .. }: &Condition) -> Query {
     Query { namespaces: namespaces.clone(), states: States::LIVE, filters: when.clone(), ..Query::default() }
 }
 
-/// The indexes of the columns that a rule reads: the time of `after`, and the columns of the groups. Rules about objects and about rows are
-/// judged only by these, so a rule with a mistake in its conditions is not judged.
+/// Returns the indexes of the columns that a rule reads: the time of `after`, and the columns of the groups. Rules about objects and about
+/// rows get their columns only from here, so a rule with a mistake in its conditions is not judged.
 pub(crate) fn places(condition: &Condition, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
     check_rule(checked.table(), &condition.when)?;
     let since = checked.place(condition.since())?;
@@ -62,7 +62,7 @@ fn refuse(fault: Option<Fault<'_>>) -> Result<(), PolicyError> {
     fault.map_or(Ok(()), |fault| Err(PolicyError::Rule(fault.to_string())))
 }
 
-/// Whether the rule can be judged about objects of this kind.
+/// Checks that the rule can be judged about objects of this kind.
 ///
 /// # Errors
 /// Names the field or the key that is wrong.
@@ -90,11 +90,11 @@ pub fn doubt(kind: &Kind, rule: &str, condition: &Condition) -> Option<String> {
     ))
 }
 
-/// Adds what a rule reads of rows.
+/// Adds the parts of rows that a rule reads.
 pub(crate) fn add_reads(reads: &mut Reads, condition: &Condition, checked: &Checked) -> Result<(), PolicyError> {
     let (since, by) = places(condition, checked)?;
     reads.add_query(checked);
-    // The order of the last ones of a group.
+    // `keepLast` orders the objects of a group by this column.
     let order = condition.keep_last.as_ref().map(|_| base::CREATE_TIME);
     by.into_iter().chain([since]).chain(order).for_each(|place| reads.add_place(place));
     Ok(())
@@ -109,7 +109,7 @@ pub(crate) async fn premise(store: &Store, kind: &Kind, rules: &[EvictionRule]) 
     Ok(store.premise(kind, reads).await?)
 }
 
-/// How many live rows in a rule's namespaces the premise excludes by the definition that wrote them.
+/// Returns the number of live rows in a rule's namespaces that the premise excludes because of the definition that wrote them.
 pub(crate) async fn pending(
     store: &Store,
     kind: &Kind,
@@ -121,7 +121,7 @@ pub(crate) async fn pending(
     Ok(store.ask_about(kind, &query, store.limits())?.count().await?)
 }
 
-/// Those of these uids whose rows do not prove what rules read of them.
+/// Returns the uids whose rows do not prove the values that rules read from them.
 pub(crate) async fn unproved(
     store: &Store,
     kind: &Kind,
@@ -137,7 +137,7 @@ pub(crate) async fn unproved(
     Ok(unproved)
 }
 
-/// All candidates of a rule, as they were at one moment.
+/// Returns all candidates of a rule, read at one point in time.
 pub(crate) async fn candidates(
     store: &Store,
     kind: &Kind,

@@ -26,7 +26,7 @@ pub(crate) struct UnlistedPart {
     pub(crate) why: Box<str>,
 }
 
-/// The dependents of objects that are to leave, as far as no live row shows them.
+/// The known dependents without live rows, of objects that a rule chose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dependents {
     /// The uids of their owners.
@@ -84,7 +84,7 @@ pub(crate) fn can_depend(dependents: &Kind, of: &Kind) -> bool {
     dependents.namespaced() || !of.namespaced()
 }
 
-/// Asks the API server for the dependents of these objects, once for each part of a kind. `of` is the kind of the objects.
+/// Asks the API server for the dependents of these objects, once for each part of a kind. `of` is the kind of these objects.
 pub(crate) async fn list_dependents(
     cluster: &dyn Cluster,
     kinds: &[Kind],
@@ -107,14 +107,15 @@ pub(crate) async fn list_dependents(
                     found.owners.extend(owners);
                     continue;
                 }
-                // The cluster does not have the kind, so it has no objects of it. The owners' own kind is there: it is just not served.
+                // The cluster does not have the kind, so it has no objects of it. The owners' own kind exists, so "not found" means only
+                // that it is not served now.
                 Err(error) if error.kind() == ApiErrorKind::NotFound && part.kind != of.name() => {
                     missing.insert(part.kind);
                     continue;
                 }
                 Err(error) => {
                     let why: Box<str> = error.to_string().into();
-                    // A server that does not answer is not asked again in this round: each question takes half a minute.
+                    // Do not ask a server again in this round after it did not answer: each question takes half a minute.
                     silent = error.may_pass().then(|| why.clone());
                     why
                 }

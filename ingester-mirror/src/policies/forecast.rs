@@ -1,4 +1,4 @@
-//! What a rule would do now, for people.
+//! Forecasts the effect of a rule, for people.
 
 use super::{
     Candidate, Dependents, Hindrance, KindPart, PolicyError, Stays, WeighBounds, can_depend, candidates, check,
@@ -15,24 +15,24 @@ use kube::Client;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// What a rule would do now, whether it is enforced or not.
+/// The effect that a rule would have now, enforced or not.
 #[derive(Debug, Default)]
 pub struct Forecast {
     /// The objects that would leave etcd, the oldest first.
     pub leaving: Vec<Candidate>,
     /// The total size of their texts in bytes.
     pub bytes: u64,
-    /// The objects that are to leave but stay for another reason.
+    /// The objects that the rule chooses but that stay for another reason.
     pub hindered: Vec<(Candidate, Hindrance)>,
-    /// The objects that meet `when` in the rule's namespaces but stay by the rule.
+    /// The objects that meet `when` in the rule's namespaces but that the rule keeps.
     pub staying: Vec<(Candidate, Stays)>,
     /// How many live objects in the rule's namespaces no rule may judge now.
     pub pending: u64,
-    /// Why the API server was not asked, or did not say, which of the objects own objects without rows.
+    /// The reason why the API server was not asked, or did not answer, which of the objects own objects without rows.
     pub unasked: Option<Box<str>>,
 }
 
-/// The time for reading what the units do.
+/// The time limit for reading the states of the units.
 const UNITS: Duration = Duration::from_secs(5);
 
 /// The kinds, rules and grace that apply when a rule is judged.
@@ -82,8 +82,8 @@ pub async fn forecast(
     })
 }
 
-/// The dependents that no live row shows, and why the API server did not list some of them. The units say which kinds are behind the cluster; of other
-/// kinds the rows are believed where there is no answer.
+/// Returns the dependents that no live row shows, and the reason why the API server did not list some of them. The units' records say which
+/// kinds are behind the cluster. Without an answer from the API server, the rows of all other kinds are trusted.
 async fn dependents(
     store: &Store,
     kinds: &[Kind],
@@ -117,14 +117,14 @@ async fn dependents(
     Ok((found, why))
 }
 
-/// The kinds that are suspended, or behind the cluster, by what their units say.
+/// Returns the kinds whose units say that they are suspended or behind the cluster.
 async fn behind(store: &Store, kinds: &[Kind]) -> Result<BTreeSet<&'static str>, PolicyError> {
     let now = store.read_clock().await?;
     let units = store.units(kinds, UNITS).await?;
     let is_behind = |record: &UnitRecord| match record.phase {
         Phase::Starting | Phase::Listing | Phase::Suspended | Phase::Failed => true,
         Phase::Synced => record.is_stale(now),
-        // Its objects are not mirrored, or nothing is moved.
+        // The unit's objects are not mirrored, or nothing is moved.
         Phase::Waiting | Phase::Stopped => false,
     };
     Ok(units.iter().filter(|(_, record)| is_behind(record)).map(|(kind, _)| kind.name()).collect())

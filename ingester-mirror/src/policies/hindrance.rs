@@ -21,15 +21,15 @@ const CHUNK: usize = 256;
 /// The field by which an object's text names its owners.
 const OWNERS: &str = "\"ownerReferences\"";
 
-/// Why an object stays in the cluster although a rule says that it is to leave.
+/// The reason why an object stays in the cluster although a rule chose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hindrance {
     /// One of its owners is live.
     Owned,
-    /// A live object has it as an owner, and would be collected as garbage.
+    /// A live object has it as an owner. Deleting the owner would delete that object as garbage.
     Owns,
-    /// The same for an object in the cluster that has no live row: its kind is suspended or behind the cluster, or the object is rejected, or left out
-    /// by a filter.
+    /// As `Owns`, but the dependent in the cluster has no live row: its kind is suspended or behind the cluster, or the object is rejected,
+    /// or left out by a filter.
     OwnsUnstored,
     /// The objects of a kind that may have it as an owner are not known.
     Unlisted {
@@ -42,11 +42,11 @@ pub enum Hindrance {
     Finalizer(Box<str>),
     /// It is being deleted.
     Terminating,
-    /// It was restored, and no rule takes it away again before this time.
+    /// It was restored recently. No rule may evict it again before this time.
     Restored(Micros),
     /// It has changed since the rule was judged.
     Changed,
-    /// No rule may judge it now.
+    /// No rule may judge its row now.
     Pending(Pending),
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for Hindrance {
     }
 }
 
-/// What keeps an object in the cluster by its metadata alone.
+/// Returns the hindrance that an object's metadata alone shows.
 pub(crate) fn held(meta: &Meta, marks: &Marks) -> Option<Hindrance> {
     if meta.deletion_timestamp.is_some() {
         return Some(Hindrance::Terminating);
@@ -96,7 +96,7 @@ pub(crate) fn restored(meta: &Meta, marks: &Marks, grace: Duration, now: Micros)
     (until > now).then_some(Hindrance::Restored(until))
 }
 
-/// How many objects may leave, and for how long restored objects stay.
+/// The limits and facts for weighing objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WeighBounds<'a> {
     pub(crate) most: usize,
@@ -107,7 +107,7 @@ pub(crate) struct WeighBounds<'a> {
     pub(crate) dependents: &'a Dependents,
 }
 
-/// The objects that are to leave, with what hinders them.
+/// The objects that a rule chose: those that may leave, and those that stay, with the reason.
 #[derive(Debug, Default)]
 pub(crate) struct Weighed {
     /// The objects that may leave, and the total size of their texts in bytes.
@@ -117,7 +117,7 @@ pub(crate) struct Weighed {
 }
 
 impl Weighed {
-    /// Keeps objects that may leave by the rows, but not because of these dependents.
+    /// Moves the objects with these dependents from `free` to the hindered ones. The rows alone did not show these dependents.
     pub(crate) fn take_back(&mut self, dependents: &Dependents) {
         for candidate in std::mem::take(&mut self.free) {
             match dependents.hindrance(&candidate) {
@@ -128,7 +128,7 @@ impl Weighed {
     }
 }
 
-/// Checks the objects that are to leave, in their order, until as many may as the bounds say. `kinds` are those that are mirrored.
+/// Checks the objects that a rule chose, in their order, until as many may leave as the bounds allow. `kinds` are the mirrored kinds.
 ///
 /// Reads every live row of the mirrored kinds in the namespaces of those objects, because no column says what owns an object.
 pub(crate) async fn weigh(
@@ -182,19 +182,19 @@ pub(crate) async fn weigh(
     Ok(weighed)
 }
 
-/// A live row whose object is to leave.
+/// A live row whose object a rule chose.
 struct LeavingRow {
     version: u64,
     meta: Meta,
     /// The uids of all of its owners.
     owners: Vec<Box<str>>,
-    /// Of its text.
+    /// The size of its text.
     bytes: u64,
-    /// A hash of what rules read of it, or why no rule may judge it.
+    /// A hash of the parts that rules read, or the reason why no rule may judge the row.
     evidence: Result<u64, Pending>,
 }
 
-/// The live rows of these objects, each read with its labels in one state of the database.
+/// Returns the live rows of these objects, each read with its labels in one state of the database.
 async fn stored(
     store: &Store,
     kind: &Kind,
@@ -206,7 +206,7 @@ async fn stored(
         if row.delete_time.is_some() || row.evict_time.is_some() {
             continue;
         }
-        // A text that cannot be read says nothing about owners: the object stays.
+        // A text that cannot be parsed does not show its owners, so the object stays.
         let Ok(object) = Object::parse(row.json(), ManagedFields::Keep) else { continue };
         let Ok(owners) = owner_uids(row.json()) else { continue };
         let evidence = premise.prove(kind, &row).and_then(|_| premise.evidence(kind, &object));
@@ -217,7 +217,7 @@ async fn stored(
     Ok(leaving)
 }
 
-/// The uids, out of these, whose objects are live.
+/// Returns the uids, out of these, whose objects are live.
 async fn live_among(store: &Store, kinds: &[Kind], uids: &[&str]) -> Result<HashSet<Box<str>>, PolicyError> {
     let mut live = HashSet::new();
     if uids.is_empty() {
@@ -232,7 +232,7 @@ async fn live_among(store: &Store, kinds: &[Kind], uids: &[&str]) -> Result<Hash
     Ok(live)
 }
 
-/// The candidates that a live object has as an owner.
+/// Returns the candidates that a live object has as an owner.
 async fn owners_among(
     store: &Store,
     kinds: &[Kind],

@@ -6,7 +6,7 @@ use ingester_core::value::{Micros, Value};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// A live object that, by its row, meets `when` in the namespaces of a rule.
+/// A live object in the namespaces of a rule whose row meets the rule's `when`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Its uid.
@@ -55,9 +55,9 @@ impl fmt::Display for Stays {
 /// The result of judging a snapshot by a rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// The objects that are to leave, the oldest first.
+    /// The objects that the rule lets go, the oldest first.
     pub leaving: Vec<Candidate>,
-    /// The objects that stay.
+    /// The objects that the rule keeps.
     pub staying: Vec<(Candidate, Stays)>,
 }
 
@@ -66,9 +66,9 @@ pub(crate) fn age(candidate: &Candidate) -> (Option<Micros>, &str) {
     (candidate.created, &candidate.uid)
 }
 
-/// Judges a snapshot, which has all candidates of the rule, at a time of the database's clock.
+/// Judges a snapshot at a time of the database's clock. The snapshot must hold all candidates of the rule.
 pub fn judge(condition: &Condition, mut snapshot: Vec<Candidate>, now: Micros) -> Judgement {
-    // The newest first: they are the last ones of their groups.
+    // The newest first: `keepLast` keeps the newest objects of a group.
     snapshot.sort_by(|one, other| age(other).cmp(&age(one)));
     let (mut judgement, mut groups) = (Judgement::default(), HashMap::<String, usize>::new());
     for candidate in snapshot {
@@ -91,11 +91,11 @@ pub fn judge(condition: &Condition, mut snapshot: Vec<Candidate>, now: Micros) -
     judgement
 }
 
-/// Judges a snapshot, in which only candidates take places among the last ones whose columns are proved. `unproved` returns those of these
-/// uids whose rows' texts do not prove the parts that rules read. It is called only for candidates whose places make others leave.
+/// Judges a snapshot. Only candidates whose columns are proved take places among the last ones. `unproved` gets uids and returns the ones
+/// whose rows' texts do not prove the parts that rules read. It is called only for candidates whose places make others leave.
 ///
 /// # Errors
-/// Those of `unproved`.
+/// The errors of `unproved`.
 pub(crate) async fn judge_proved<'a, E>(
     condition: &Condition,
     mut snapshot: Vec<Candidate>,
@@ -133,7 +133,7 @@ fn group(candidate: &Candidate) -> String {
     format!("{:?}", candidate.group)
 }
 
-/// Why `after` keeps a candidate.
+/// Returns the reason why `after` keeps a candidate.
 pub(crate) fn not_yet(condition: &Condition, candidate: &Candidate, now: Micros) -> Option<Stays> {
     let after = i64::try_from(condition.after?.as_micros()).unwrap_or(i64::MAX);
     let Some(since) = candidate.since else { return Some(Stays::NoTime) };
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// One that was created at this second.
+    /// A candidate that was created at this second.
     fn candidate(uid: &str, second: i64, owner: &str) -> Candidate {
         let time = Some(Micros(second * 1_000_000));
         Candidate {
@@ -223,7 +223,7 @@ mod tests {
         let snapshot =
             vec![candidate("a", 1, "x"), candidate("b", 2, "x"), candidate("c", 3, "x"), candidate("d", 1, "alone")];
         let judged = judge_proved(&condition, snapshot, NOW, |uids| {
-            // The one of another group keeps none.
+            // The candidate of another group keeps no place in this one.
             assert!(uids.iter().all(|uid| **uid != *"d"));
             async { Ok::<_, ()>(uids.into_iter().filter(|uid| **uid == *"c").collect()) }.boxed()
         });

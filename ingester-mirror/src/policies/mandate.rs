@@ -5,8 +5,8 @@ use ingester_core::Kind;
 use ingester_store::Premise;
 use std::time::Duration;
 
-/// The rules of the configuration about one kind, as they were when a round began. Once the configuration has other ones, nothing that the
-/// round has chosen leaves etcd any more, whatever has changed: an added rule may cover the same objects.
+/// The configuration's rules about one kind when a round began. Once the configuration has other rules, no object that the round chose
+/// leaves etcd, whatever the change is: an added rule may cover the same objects.
 ///
 /// The rules of the kind itself do not change while a process runs.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,5 @@
-//! Which objects leave etcd by a rule of their kind's owner, or of the configuration (`policies.evict`). A rule only decides: the eviction itself
-//! works as for an object with the annotation, see `pipeline`.
+//! Decides which objects leave etcd by a rule of their kind's owner, or of the configuration (`policies.evict`). A rule only decides: the
+//! eviction itself works as for an object with the annotation, see `pipeline`.
 //!
 //! May use: ingester-config, ingester-core, ingester-sql, ingester-store, cluster, dependents, lifecycle.
 //!
@@ -8,17 +8,17 @@
 //! | `rules.rs` | the rules of a kind, and what the configuration changes of them; pure |
 //! | `judge.rs` | judges a snapshot of rows by a rule; pure |
 //! | `ask.rs` | the query of a rule, and its snapshot of rows |
-//! | `hindrance.rs` | what keeps an object in the cluster whatever a rule says |
+//! | `hindrance.rs` | the reasons that keep an object in the cluster whatever a rule says |
 //! | `mandate.rs` | the rules under which a round hands objects on; pure |
 //! | `dependents.rs` | dependents that no live row shows, which the API server lists |
-//! | `forecast.rs` | what a rule would do, for people |
+//! | `forecast.rs` | the effect that a rule would have, for people |
 //!
 //! # Guarantees
-//! - A rule is judged on one snapshot, which is one statement: of each group at least the last objects of that snapshot stay.
-//! - It judges one version of an object. The object is deleted in that version, or in the one that differs from it in our finalizer
-//!   alone. One that has changed since is judged again.
-//! - An object stays as long as an owner of it is mirrored and live, and as long as it has another finalizer.
-//! - An object stays as long as the cluster has an object of a mirrored kind that it owns, whether that is stored or not, and as long as that is not
+//! - A rule is judged on one snapshot, which is the result of one statement: at least the last objects of each group of that snapshot stay.
+//! - A rule judges one version of an object. The object is deleted in that version, or in a version that differs from it only in our
+//!   finalizer. An object that has changed since is judged again.
+//! - An object stays while an owner of it is mirrored and live, and while it has another finalizer.
+//! - An object stays while the cluster has an object of a mirrored kind that it owns, stored or not, and while this is not known.
 //!   known.
 
 mod ask;

@@ -1,4 +1,5 @@
-//! The rules of a kind: those that its struct or file has, with what the configuration loosens, and those that only the configuration has. Pure.
+//! The rules of a kind: the rules in its struct or file, with the changes that loosen them in the configuration, and the rules that only
+//! the configuration has. Pure.
 
 use super::{PolicyError, check};
 use ingester_config::{Condition, EvictionRule, KeepLast, Policies};
@@ -11,14 +12,14 @@ use std::fmt;
 pub enum Origin {
     /// In the kind's struct or file. It evicts nothing.
     Kind,
-    /// There, and the configuration has one with this name, which loosens it and switches it on or off.
+    /// In the kind's struct or file. The configuration has a rule with this name, which loosens it and switches it on or off.
     Loosened,
     /// In the configuration.
     Configuration,
 }
 
 impl Origin {
-    /// Where the rule of this name about a kind is written.
+    /// Returns where the rule of this name about a kind is written.
     pub fn of(kind: &Kind, policies: &Policies, rule: &str) -> Self {
         let is_of_kind = kind.evict().iter().any(|its| its.name == rule);
         match is_of_kind {
@@ -47,7 +48,7 @@ pub struct WrongRule {
     pub rule: String,
     /// The kind's name.
     pub kind: &'static str,
-    /// What is wrong with it.
+    /// The reason.
     pub error: Box<PolicyError>,
 }
 
@@ -88,7 +89,8 @@ pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<EvictionRule, Wrong
     of_kind.chain(own).collect()
 }
 
-/// The rule, limited to those of these namespaces that it names; `None` if none is left, so that it covers no object.
+/// Returns the rule limited to these namespaces; if it names namespaces itself, only the ones in both lists. `None` if none is left: the
+/// rule covers no object.
 pub fn in_namespaces(rule: &EvictionRule, found: Vec<Box<str>>) -> Option<EvictionRule> {
     let said = &rule.condition.namespaces;
     let is_meant = |name: &String| said.is_empty() || said.contains(name);
@@ -100,7 +102,7 @@ pub fn in_namespaces(rule: &EvictionRule, found: Vec<Box<str>>) -> Option<Evicti
     })
 }
 
-/// A rule of the configuration must say which objects it covers. One that does not may be a misspelled name of a rule of the kind.
+/// A rule of the configuration must limit the objects that it covers. One without a limit may be a misspelled name of a rule of the kind.
 fn ensure_bounded(kind: &Kind, rule: &EvictionRule) -> Result<(), PolicyError> {
     if rule.condition.is_bounded() {
         return Ok(());
@@ -119,7 +121,7 @@ fn loosened(its: EvictionRule, change: &EvictionRule) -> Result<EvictionRule, Po
 }
 
 /// The condition of the kind combined with the configuration's: both must hold, so no object leaves that the kind's owner did not intend.
-/// Keys that would have no effect, or a different one from what they say, are refused.
+/// Keys that would have no effect, or an unexpected one, are refused.
 fn both(its: Condition, change: &Condition) -> Result<Condition, PolicyError> {
     let refused =
         |what: &str| Err(PolicyError::Rule(format!("{what}: the configuration may only loosen a rule of the kind")));

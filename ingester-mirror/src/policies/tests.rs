@@ -1,4 +1,4 @@
-//! Rules about rows that are stored: what is a candidate, and what hinders it.
+//! Tests rules on stored rows: which rows are candidates, and what hinders their objects.
 
 use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, candidates, check, doubt, forecast};
 use crate::fixture;

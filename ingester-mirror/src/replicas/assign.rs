@@ -1,9 +1,9 @@
-//! Which member gets each unit. Pure: all members that know the same members get the same result.
+//! Assigns units to members. Pure: all members that know the same members get the same result.
 
 use super::shard::fnv1a;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The member for each unit, from the living members and the units that each could serve.
+/// Returns the member for each unit, from the living members and the units that each could serve.
 pub(super) fn assign<'a>(living: &BTreeMap<&'a str, &'a BTreeSet<String>>) -> BTreeMap<&'a str, &'a str> {
     let units: BTreeSet<&'a str> = living.values().flat_map(|serves| serves.iter()).map(String::as_str).collect();
     let part = units.len().div_ceil(living.len().max(1));
@@ -14,7 +14,7 @@ pub(super) fn assign<'a>(living: &BTreeMap<&'a str, &'a BTreeSet<String>>) -> BT
             living.iter().filter(|(_, serves)| serves.contains(unit)).map(|(member, _)| *member).collect();
         candidates.sort_by_key(|member| (std::cmp::Reverse(rank(member, unit)), *member));
         let load = |member: &&str| loads.get(member).copied().unwrap_or_default();
-        // Where some members serve only some units, all that serve this one may already have their share.
+        // Where some members serve only some units, all members that serve this one may already have their share.
         let chosen = candidates
             .iter()
             .find(|member| load(member) < part)
@@ -27,7 +27,7 @@ pub(super) fn assign<'a>(living: &BTreeMap<&'a str, &'a BTreeSet<String>>) -> BT
     owners
 }
 
-/// The rank of a member for a unit.
+/// Returns the rank of a member for a unit.
 fn rank(member: &str, unit: &str) -> u64 {
     // FNV leaves the last bytes in the low bits, so they are mixed into all of them.
     let mut hash = fnv1a(&format!("{member}\n{unit}"));
@@ -73,7 +73,7 @@ mod tests {
         let units = units(60);
         let (three, four) = (owners(&["a", "b", "c"], &units), owners(&["a", "b", "c", "d"], &units));
         let moved = three.iter().filter(|(unit, owner)| four[*unit] != **owner).count();
-        // The fourth gets 15. Some of the others move because the shares have become smaller.
+        // The fourth member gets 15 units. Some other units move because the shares have become smaller.
         assert!((15..=30).contains(&moved), "{moved}");
     }
 

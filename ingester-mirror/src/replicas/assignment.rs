@@ -8,25 +8,25 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Which units this process may work on. Clones share it.
+/// Knows which units this process may work on. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Assignment(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Whether no other process shares the work.
+    /// No other process shares the work.
     alone: bool,
     state: Mutex<OwnUnits>,
-    /// Whether others write rows by other definitions.
+    /// Other members write rows by other definitions.
     mixed: AtomicBool,
-    /// How often the allowed units changed, or such others came or went. The waiters are woken in order.
+    /// The number of times that the allowed units changed, or that such members came or went. The waiters are woken in order.
     changes: AtomicU64,
     changed: Notify,
     /// Notified when a unit has been stopped.
     stopped: Notify,
-    /// What `until` counts from.
+    /// The origin for the times in `until`.
     begin: Instant,
-    /// Until when this process may write, in milliseconds.
+    /// The time until which this process may write, in milliseconds.
     until: AtomicU64,
 }
 
@@ -36,7 +36,7 @@ struct OwnUnits {
     running: HashSet<String>,
 }
 
-/// The right to work on a unit, until it is dropped. [`HeldUnit::revoked`] says when that should be.
+/// The right to work on a unit, until it is dropped. [`HeldUnit::revoked`] signals when to drop it.
 #[derive(Debug)]
 pub struct HeldUnit {
     assignment: Assignment,
@@ -44,7 +44,7 @@ pub struct HeldUnit {
     changes: AssignmentChanges,
 }
 
-/// Changes of what a process may work on. No change is missed, even if it is awaited late.
+/// Changes of the units that a process may work on. No change is missed, even if it is awaited late.
 #[derive(Debug)]
 pub struct AssignmentChanges {
     assignment: Assignment,
@@ -52,11 +52,12 @@ pub struct AssignmentChanges {
 }
 
 impl AssignmentChanges {
-    /// Waits until the allowed units have changed since this was created or last awaited, or whether members write by other definitions.
+    /// Waits until the allowed units have changed since this was created or last awaited, or until members with other definitions have come
+    /// or gone.
     pub async fn next(&mut self) {
         let inner = &self.assignment.0;
         loop {
-            // Changes from here on wake it.
+            // Changes after this line wake it.
             let changed = inner.changed.notified();
             let now = inner.changes.load(Ordering::Acquire);
             if now != self.seen {
@@ -69,12 +70,12 @@ impl AssignmentChanges {
 }
 
 impl Assignment {
-    /// Everything: no other process shares the work.
+    /// Allows everything: no other process shares the work.
     pub fn alone() -> Self {
         Assignment::new(true)
     }
 
-    /// Nothing, until a [`Membership`](super::Membership) says more.
+    /// Allows nothing, until a [`Membership`](super::Membership) allows more.
     pub fn of_members() -> Self {
         Assignment::new(false)
     }
@@ -112,29 +113,29 @@ impl Assignment {
         }
     }
 
-    /// Whether this process may work on a unit now.
+    /// Returns true if this process may work on a unit now.
     pub fn holds(&self, unit: &str) -> bool {
         self.0.alone || self.state().allowed.contains(unit)
     }
 
-    /// Changes of what may be worked on from now on.
+    /// Returns the changes of the allowed units from now on.
     pub fn changes(&self) -> AssignmentChanges {
         AssignmentChanges { assignment: self.clone(), seen: self.0.changes.load(Ordering::Acquire) }
     }
 
-    /// Whether this process may write now: no other member can have taken its units over. Call this before every write, because a process that
-    /// was frozen does not know it.
+    /// Returns true if this process may write now: no other member can have taken over its units. Call this before every write, because a
+    /// process that was frozen does not know it.
     pub(crate) fn is_valid(&self) -> bool {
         self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
     }
 
-    /// Until when this process may write, unless its Lease is renewed.
+    /// Sets the time until which this process may write, unless its Lease is renewed.
     pub(super) fn valid_until(&self, until: Instant) {
         let millis = until.saturating_duration_since(self.0.begin).as_millis();
         self.0.until.store(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Release);
     }
 
-    /// For how long this process may write, unless its Lease is renewed.
+    /// Returns how long this process may write, unless its Lease is renewed.
     #[cfg(test)]
     pub(super) fn valid_for(&self) -> Duration {
         Duration::from_millis(self.0.until.load(Ordering::Acquire)).saturating_sub(self.0.begin.elapsed())
@@ -150,25 +151,25 @@ impl Assignment {
         }
     }
 
-    /// Whether members of the group write rows by other definitions of a kind than this one, as during a rolling update.
+    /// Returns true if members of the group write rows by other definitions of a kind than this one, as during a rolling update.
     pub(crate) fn is_mixed(&self) -> bool {
         self.0.mixed.load(Ordering::Acquire)
     }
 
-    /// Says whether there are such members.
+    /// Records whether there are such members.
     pub(crate) fn mix(&self, mixed: bool) {
         if self.0.mixed.swap(mixed, Ordering::AcqRel) != mixed {
             self.tell();
         }
     }
 
-    /// Wakes all that wait for changes.
+    /// Wakes all tasks that wait for changes.
     fn tell(&self) {
         self.0.changes.fetch_add(1, Ordering::AcqRel);
         self.0.changed.notify_waiters();
     }
 
-    /// The units that are worked on.
+    /// Returns the units that are worked on.
     pub(crate) fn running(&self) -> BTreeSet<String> {
         self.state().running.iter().cloned().collect()
     }
@@ -184,7 +185,7 @@ impl Assignment {
 }
 
 impl HeldUnit {
-    /// Waits until the unit is to be stopped. What has begun may be finished; nothing new is begun.
+    /// Waits until the unit must be stopped. The holder may finish work that has begun, but must not begin new work.
     pub async fn revoked(&mut self) {
         while self.assignment.holds(&self.unit) {
             self.changes.next().await;

@@ -2,20 +2,20 @@
 
 use super::shard::fnv1a;
 
-/// Which members share the work: those of one group, in one namespace.
+/// The members that share the work: the members of one group, in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Where the Leases are.
+    /// The namespace of the Leases.
     pub namespace: String,
-    /// What the members have in common, such as `ingester-4f1c2a9b00c3d1e5f7`.
+    /// The name that the members share, such as `ingester-4f1c2a9b00c3d1e5f7`.
     pub name: String,
     /// The configured beginning of the group's name.
     pub of: String,
 }
 
 impl Group {
-    /// The group of the ingesters that are called `of` and have one database: its recorded identity is `recorded`, its name `database`. A
-    /// copy of the database has the same records, but usually another name.
+    /// Returns the group of the ingesters that are called `of` and have one database. `recorded` is the identity recorded in the database,
+    /// `database` its name. A copy of the database has the same records, but usually another name.
     pub fn of_database(namespace: String, of: &str, recorded: &str, database: &str) -> Self {
         let hash = fnv1a(database);
         let name = format!("{of}-{recorded}{:08x}", (hash ^ (hash >> 32)) & 0xffff_ffff);

@@ -1,4 +1,4 @@
-//! The Leases of a group, behind a trait, and the real ones.
+//! The Leases of a group: a trait, and its implementation with the API server.
 
 use super::group::Group;
 use super::record::{GROUP, NAME, Record};
@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// Why a Lease was not read or written.
+/// The reason why a Lease was not read or written.
 #[derive(Debug)]
 pub enum LeaseError {
     /// It does not exist any more.
     Gone,
-    /// Its version is not the one that was to be replaced.
+    /// Its version is not the one that the request wanted to replace.
     Conflict,
     /// The API server refused or failed, or its answer was lost.
     Failed(String),
@@ -41,19 +41,19 @@ impl fmt::Display for LeaseError {
 /// - [`Leases::replace`] and [`Leases::delete`] do nothing if the Lease has another version.
 /// - An error may also mean that the answer was lost.
 pub(crate) trait Leases: Send + Sync {
-    /// All Leases of the group.
+    /// Returns all Leases of the group.
     fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>>;
 
-    /// Creates a Lease that does not exist; returns it with its version.
+    /// Creates a Lease that does not exist. Returns it with its version.
     fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>>;
 
-    /// Replaces the Lease of the version that the record has; returns it with its new one.
+    /// Replaces the Lease if it has the record's version. Returns it with its new version.
     fn replace<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>>;
 
-    /// Deletes the Lease of this version.
+    /// Deletes the Lease if it has this version.
     fn delete<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<(), LeaseError>>;
 
-    /// Waits until a member comes or goes, or claims other units. It may come back for no reason, or never.
+    /// Waits until a member comes or goes, or claims other units. It may return without a reason, or never.
     fn changed(&self) -> BoxFuture<'_, ()>;
 }
 
@@ -65,18 +65,18 @@ pub struct KubeLeases {
     known: Arc<Mutex<KnownLeases>>,
 }
 
-/// What the last list, and events since then, said.
+/// The state of the Leases after the last list and the events since then.
 struct KnownLeases {
-    /// The version of that; `None` until the next list.
+    /// The version of this state; `None` until the next list.
     version: Option<String>,
     /// The claims of each member.
     claims: BTreeMap<String, BTreeSet<String>>,
-    /// Watches that failed, or sent nothing.
+    /// The pause after watches that failed, or sent nothing.
     backoff: Backoff,
 }
 
 impl KnownLeases {
-    /// Whether this version is later than the latest known one; it then becomes that.
+    /// Returns true if this version is later than the latest known one, and records it.
     fn advances(&mut self, version: Option<String>) -> bool {
         let number = |version: &Option<String>| version.as_deref().and_then(|version| version.parse::<u64>().ok());
         if number(&version) <= number(&self.version) {
@@ -87,7 +87,7 @@ impl KnownLeases {
     }
 }
 
-/// After how many seconds the API server ends a watch of Leases.
+/// The number of seconds after which the API server ends a watch of Leases.
 const WATCH_SECONDS: u32 = 240;
 
 impl KubeLeases {
@@ -97,7 +97,7 @@ impl KubeLeases {
         KubeLeases { api: Api::namespaced(client, &group.namespace), group, known: Arc::new(Mutex::new(known)) }
     }
 
-    /// The members of every group with this name, each with its group.
+    /// Returns the members of every group with this name, each with its group.
     ///
     /// # Errors
     /// If the API server does not answer.
@@ -119,8 +119,8 @@ impl KubeLeases {
         self.known.lock()
     }
 
-    /// Waits for news. It begins at the version of the last list: the state that a server sends without a version may be an old one,
-    /// which would be news again and again.
+    /// Waits for changes. It begins at the version of the last list: the state that a server sends without a version may be an old one,
+    /// which would count as a change each time.
     async fn watch(&self) -> Result<Watched, kube::Error> {
         let Some(version) = self.known().version.clone() else { return Ok(Watched::Nothing) };
         let parameters = WatchParams::default().labels(&self.selector()).timeout(WATCH_SECONDS);
@@ -153,7 +153,7 @@ impl KubeLeases {
     }
 }
 
-/// How a watch ended.
+/// The way a watch ended.
 enum Watched {
     News,
     Nothing,
@@ -273,7 +273,7 @@ mod tests {
 
     type Asked = Arc<Mutex<Vec<String>>>;
 
-    /// A server that gives these answers, and the version that each watch was requested from, `list` for a list.
+    /// Returns a server that gives these answers, and the version from which each watch was requested, `list` for a list.
     fn server(answers: Vec<(u16, String)>) -> (KubeLeases, Asked) {
         let (asked, mut answers) = (Asked::default(), VecDeque::from(answers));
         let asks = asked.clone();
@@ -293,7 +293,7 @@ mod tests {
     async fn a_watch_begins_at_the_list_and_goes_on_where_it_was() {
         let (leases, asked) = server(vec![
             list(7, &[lease("a", 5, &["A"])]),
-            // A cache that lags behind the list, a renewal, and then news.
+            // The answers are a cache that lags behind the list, a renewal, and then a change.
             events(&[
                 ("ADDED", lease("a", 3, &[])),
                 ("MODIFIED", lease("a", 8, &["A"])),

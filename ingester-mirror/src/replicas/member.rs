@@ -1,17 +1,17 @@
-//! What a member knows of the others, and what follows from it. Pure: the time is passed in.
+//! A member's knowledge of the others, and its plan. Pure: the time is passed in.
 
 use super::assign::assign;
 use super::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
-/// What is known of another member.
+/// Another member, as far as it is known.
 #[derive(Debug)]
 struct Peer {
     record: Record,
-    /// When its present Lease was first seen here. The member's clock does not count.
+    /// The time when its present Lease was first seen here. The member's own clock does not count.
     seen: Instant,
-    /// Whether its Lease was there in the last list. If it was deleted by hand, the member may not know that yet.
+    /// Its Lease was in the last list. If somebody deleted the Lease, the member may not know that yet.
     there: bool,
 }
 
@@ -23,38 +23,38 @@ pub(super) struct Member {
     serves: BTreeSet<String>,
     definitions: String,
     peers: BTreeMap<String, Peer>,
-    /// When the last list was requested.
+    /// The time when the last list was requested.
     listed: Option<Instant>,
-    /// The claims that the stored Lease has, and when each was known to be stored.
+    /// The claims in the stored Lease, each with the time when it was known to be stored.
     stored: BTreeMap<String, Instant>,
-    /// The units that were begun, and that no other member can have taken since.
+    /// The units that were begun, and that no other member can have taken since then.
     begun: BTreeSet<String>,
 }
 
-/// Whether a member may still work: its Lease has changed here within its duration.
+/// Returns true if a member may still work: its Lease has changed here within its duration.
 fn lives(peer: &Peer, now: Instant) -> bool {
     now.saturating_duration_since(peer.seen) < peer.record.duration
 }
 
-/// What to do.
+/// The next steps of a member.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct MemberPlan {
     /// The claims to write into the own Lease.
     pub(super) claims: BTreeSet<String>,
-    /// The units that may be worked on. Others are to be stopped.
+    /// The units that may be worked on. All others must be stopped.
     pub(super) may_run: BTreeSet<String>,
     /// Leases of members that are gone.
     pub(super) stale: Vec<Record>,
-    /// How many members live, this one among them.
+    /// The number of living members, including this one.
     pub(super) living: usize,
-    /// How many units they share.
+    /// The number of units that they share.
     pub(super) units: usize,
-    /// Whether one of them writes rows by other definitions.
+    /// One of them writes rows by other definitions.
     pub(super) mixed: bool,
 }
 
 impl Member {
-    /// The member of this Lease.
+    /// Creates the member with this Lease.
     pub(super) fn new(own: &Record) -> Self {
         Member {
             name: own.name.clone(),
@@ -67,12 +67,12 @@ impl Member {
         }
     }
 
-    /// Whether it has not seen any list.
+    /// Returns true if it has not seen any list.
     pub(super) fn is_new(&self) -> bool {
         self.listed.is_none()
     }
 
-    /// All Leases of the group, by a list that was requested at `asked`. Returns the own one, if it is there.
+    /// Takes all Leases of the group, from a list that was requested at `asked`. Returns the own Lease, if it is in the list.
     pub(super) fn listed(&mut self, leases: Vec<Record>, asked: Instant, now: Instant) -> Option<Record> {
         let (own, others): (Vec<Record>, Vec<Record>) = leases.into_iter().partition(|lease| lease.name == self.name);
         for (name, peer) in &mut self.peers {
@@ -93,7 +93,7 @@ impl Member {
         own
     }
 
-    /// At `now` it is known that the own Lease is stored with these claims.
+    /// Records that at `now` the own Lease is known to be stored with these claims.
     pub(super) fn stored(&mut self, claims: &BTreeSet<String>, now: Instant) {
         self.stored.retain(|claim, _| claims.contains(claim));
         for claim in claims {
@@ -101,21 +101,21 @@ impl Member {
         }
     }
 
-    /// The Lease was not renewed in time: others may take over every unit. All earlier knowledge is void.
+    /// Records that the Lease was not renewed in time: others may take over every unit. All earlier knowledge is void.
     pub(super) fn expired(&mut self) {
         self.stored.clear();
         self.begun.clear();
     }
 
-    /// When the next Lease of another member expires, if it is not renewed.
+    /// Returns the time when the next Lease of another member expires, if it is not renewed.
     pub(super) fn next_end(&self) -> Option<Instant> {
         let now = Instant::now();
         self.peers.values().map(|peer| peer.seen + peer.record.duration).filter(|end| *end > now).min()
     }
 
-    /// What to do at `now`, while these units are worked on.
+    /// Returns the next steps at `now`, while these units are worked on.
     pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> MemberPlan {
-        // A member whose last list is old does not know which others live.
+        // A member whose last list is old does not know which others are alive.
         let now = self.listed.unwrap_or(now);
         let lives = |peer: &&Peer| lives(peer, now);
         let members = self.peers.values().filter(lives).filter(|peer| peer.there && !peer.record.has_left());
@@ -145,7 +145,7 @@ impl Member {
         MemberPlan { claims, may_run, stale, living, units, mixed }
     }
 
-    /// Whether the last list was requested after the claim was stored.
+    /// Returns true if the last list was requested after the claim was stored.
     fn is_confirmed(&self, unit: &str) -> bool {
         self.stored.get(unit).zip(self.listed).is_some_and(|(stored, listed)| listed >= *stored)
     }
@@ -237,7 +237,7 @@ mod tests {
         member.listed(vec![lease("other", 1, &["A"])], at(1), at(1));
         member.listed(vec![lease("other", 2, &["A"]).left(Duration::from_secs(6))], at(2), at(2));
         assert_eq!(member.plan(&BTreeSet::new(), at(2)).may_run, units(&["A", "B"]));
-        // Its Lease is not needed once all have had time to see that.
+        // Its Lease is not needed once all members have had time to see that.
         for (second, stale) in [(7, 0), (8, 1)] {
             member.listed(vec![lease("other", 2, &["A"]).left(Duration::from_secs(6))], at(second), at(second));
             assert_eq!(member.plan(&BTreeSet::new(), at(second)).stale.len(), stale, "{second}");
@@ -291,7 +291,7 @@ mod tests {
         member.listed(vec![lease("other", 2, &["A", "B"])], at(25), at(25));
         let plan = member.plan(&BTreeSet::new(), at(25));
         assert_eq!((plan.may_run, plan.stale.len(), plan.living), (units(&["A", "B"]), 1, 1));
-        // It was slow, not dead: it gets its units back, and they are stopped here.
+        // The other member was slow, not dead: it gets its units back, and they are stopped here.
         member.listed(vec![lease("other", 3, &["A", "B"])], at(26), at(26));
         let plan = member.plan(&units(&["A", "B"]), at(26));
         assert_eq!(

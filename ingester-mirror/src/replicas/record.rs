@@ -1,4 +1,4 @@
-//! What a member's Lease says.
+//! The content of a member's Lease.
 
 use super::group::Group;
 use super::units;
@@ -23,10 +23,10 @@ const CLAIMS: &str = "ingester.michelangelo.api/claims";
 /// The annotation with a value that differs between members that write rows by different definitions of kinds.
 const DEFINITIONS: &str = "ingester.michelangelo.api/definitions";
 
-/// How far the clocks of two machines may differ before people are told something wrong.
+/// The largest difference between the clocks of two machines at which people still get the right answer.
 const CLOCKS: Duration = Duration::from_secs(5);
 
-/// How many bytes of annotations an object may have.
+/// The number of bytes that the annotations of an object may have.
 const ROOM: usize = 256 << 10;
 
 /// This many units do not fit into a Lease.
@@ -41,18 +41,18 @@ pub struct TooManyUnits {
     bytes: usize,
 }
 
-/// A member, as its Lease says.
+/// A member, as its Lease describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The name of the Lease, which no other member ever had or will have.
     pub name: String,
     /// Where it runs, for people: the pod, or the host.
     pub holder: String,
-    /// Since when it is a member, by its own clock.
+    /// The time since which it is a member, by its own clock.
     pub acquired: Option<Timestamp>,
-    /// When it renewed the Lease last, by its own clock. Nothing depends on that.
+    /// The time when it last renewed the Lease, by its own clock. Nothing depends on it.
     pub renewed: Option<Timestamp>,
-    /// How long others wait for it.
+    /// The time that others wait for it.
     pub duration: Duration,
     /// The units that it could serve.
     pub serves: BTreeSet<String>,
@@ -83,18 +83,18 @@ impl Record {
         }
     }
 
-    /// Whether others have waited for it in vain by this time of day, which comes from another machine's clock.
+    /// Returns true if by this time of day others have waited for it in vain. The time of day comes from another machine's clock.
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         let waits = SignedDuration::try_from(self.duration + CLOCKS).unwrap_or(SignedDuration::MAX);
         self.renewed.is_none_or(|renewed| now.duration_since(renewed) > waits)
     }
 
-    /// Whether the member has left its group, as client-go releases a Lease: it has no holder.
+    /// Returns true if the member has left its group: its Lease has no holder, as after a release by client-go.
     pub fn has_left(&self) -> bool {
         self.holder.is_empty()
     }
 
-    /// The same Lease of a member that has left: it claims nothing. It stays for this long, so that every member sees that.
+    /// Returns the Lease of this member after it has left: it claims nothing. It stays for this duration, so that every member sees that.
     pub(super) fn left(&self, duration: Duration) -> Self {
         Record {
             holder: String::new(),
@@ -106,7 +106,7 @@ impl Record {
         }
     }
 
-    /// The member that a Lease describes. A Lease that another program made or changed claims no units.
+    /// Returns the member that a Lease describes. A Lease that another program made or changed claims no units.
     pub(super) fn of(lease: Lease) -> Self {
         let Lease { metadata, spec } = lease;
         let spec = spec.unwrap_or_default();
@@ -143,7 +143,7 @@ impl Record {
         ]
     }
 
-    /// The Lease of a group that describes this member.
+    /// Returns the Lease of a group that describes this member.
     pub(super) fn lease(&self, group: &Group) -> Lease {
         let labels = [
             ("app.kubernetes.io/name", "ingester"),

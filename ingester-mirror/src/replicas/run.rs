@@ -1,4 +1,4 @@
-//! A member at work: it renews its Lease, looks at those of the others, and says which units may be worked on.
+//! A member at work: it renews its Lease, reads the Leases of the others, and publishes which units may be worked on.
 
 use super::assignment::Assignment;
 use super::leases::{LeaseError, Leases};
@@ -18,28 +18,28 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long to wait for units that are to be stopped before the Lease is released anyway. It is longer than the time that a process has to end.
+/// The time to wait for stopping units before the Lease is released anyway. It is longer than the time that a process has to end.
 const LAST: Duration = Duration::from_secs(30);
 
-/// How long deleting the own Lease may take at the end.
+/// The time limit for deleting the own Lease at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How many Leases of others are changed at the same time.
+/// The number of Leases of others that are changed concurrently.
 const OTHERS: usize = 16;
 
-/// For how many renewals the Lease of a member that is gone stays, so that every member sees that it claims nothing. A member that misses
-/// that waits as for a Lease that was deleted by hand.
+/// The number of renewals for which the Lease of a dead member stays, so that every member sees that it claims nothing. A member that
+/// misses this waits as for a Lease that somebody deleted.
 const NOTICE: u32 = 3;
 
 /// A member of a group.
 pub struct Membership {
     pub(crate) leases: Arc<dyn Leases>,
-    /// What the name of its Lease begins with.
+    /// The prefix of its Lease's name.
     pub(crate) group: String,
     /// Where it runs, for people.
     pub(crate) holder: String,
     pub(crate) serves: BTreeSet<String>,
-    /// Differs from that of members that write rows by different definitions.
+    /// A value that differs between members that write rows by different definitions.
     pub(crate) definitions: String,
     pub(crate) config: Replicas,
     pub(crate) assignment: Assignment,
@@ -55,14 +55,14 @@ pub struct Membership {
 struct OwnLease {
     member: Member,
     record: Record,
-    /// When the last request that stored it began.
+    /// The start of the last request that stored it.
     renewed: Option<Instant>,
-    /// Whether it was deleted.
+    /// It was deleted.
     gone: bool,
 }
 
 impl Membership {
-    /// A member that could serve these units, and reports through `assignment` which of them it may work on.
+    /// Creates a member that could serve these units, and reports through `assignment` which of them it may work on.
     ///
     /// # Errors
     /// If a Lease has no room for them.
@@ -92,14 +92,14 @@ impl Membership {
         })
     }
 
-    /// Reports here whether it takes part: a process that relies on members without being one is not ready.
+    /// Reports its membership to this health: a process that relies on members without being one is not ready.
     #[must_use]
     pub fn reporting(self, health: Health) -> Self {
         health.member(Some("it has no Lease yet"));
         Membership { health, ..self }
     }
 
-    /// Tells the others by which definitions of these kinds it writes rows.
+    /// Tells the other members by which definitions of these kinds it writes rows.
     #[must_use]
     pub fn writing(self, kinds: &[Kind]) -> Self {
         let mut kinds: Vec<String> =
@@ -108,8 +108,8 @@ impl Membership {
         Membership { definitions: format!("{:016x}", fnv1a(&kinds.join(","))), ..self }
     }
 
-    /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and releases its Lease, so that no member waits
-    /// for it. If its Lease disappears meanwhile, it begins anew, as another member.
+    /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and releases its Lease, so that no member waits for
+    /// it. If its Lease disappears in the meantime, it starts over as a new member.
     pub async fn run(self, stop: CancellationToken) {
         let mut own = self.begin();
         let mut changed = self.leases.changed();
@@ -128,18 +128,18 @@ impl Membership {
                 }
                 own = self.begin();
                 again = false;
-                // If something keeps deleting Leases, this must not loop without a pause.
+                // If Leases are deleted repeatedly, this must not loop without a pause.
                 let _ = stop.run_until_cancelled(tokio::time::sleep(self.config.retry_period)).await;
                 continue;
             }
-            // Claims are written at once; if that fails, with the next renewal.
+            // Write claims at once; if that fails, with the next renewal.
             again = claims_wait && !again;
             if again {
                 continue;
             }
             let next = round + self.config.retry_period;
             let next = own.member.next_end().map_or(next, |end| next.min(end));
-            // Nothing slow may delay the stopping of units.
+            // Nothing slow may delay stopping the units.
             let until = own.renewed.map(|renewed| renewed + self.config.renew_deadline);
             tokio::select! {
                 biased;
@@ -148,7 +148,7 @@ impl Membership {
                 () = sleep_until(next) => {}
                 () = &mut changed => {
                     changed = self.leases.changed();
-                    // Several changes at once are one.
+                    // Handle several simultaneous changes together.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
                 () = expired(until) => {}
@@ -168,7 +168,7 @@ impl Membership {
         OwnLease { member: Member::new(&record), record, renewed: None, gone: false }
     }
 
-    /// Renews, looks, decides. Returns whether the Lease still lacks claims.
+    /// Renews, lists, decides. Returns true if the Lease still lacks claims.
     async fn round(&self, own: &mut OwnLease) -> bool {
         self.check_time(own);
         if own.renewed.is_none() && !self.assignment.running().is_empty() {
@@ -205,11 +205,11 @@ impl Membership {
         plan.claims != own.record.claims
     }
 
-    /// Releases the Leases of members that are gone, and removes those that claim nothing, some at once. Others wait for the next round:
+    /// Releases the Leases of dead members, and removes Leases that claim nothing, some at once. Others wait for the next round, because
     /// the own Lease must not wait.
     ///
-    /// A Lease is released before it is removed, because this may be the only member that has seen it for long enough: a member that has
-    /// just started would wait for the units of a Lease that goes, as it cannot know why.
+    /// A Lease is released before it is removed, because this may be the only member that has watched it for long enough. A member that has
+    /// just started cannot know why a Lease disappears, and would wait for its units.
     async fn clear(&self, stale: &[Record]) {
         let changes = stale.iter().take(OTHERS).map(|record| async move {
             let (lease, holder) = (&record.name, &record.holder);
@@ -220,7 +220,7 @@ impl Membership {
             match done {
                 Ok(()) if record.has_left() => {}
                 Ok(()) => tracing::info!(lease, holder, "Released the Lease of a dead member"),
-                // Another one was faster, or the member lives after all.
+                // Another member was faster, or the member is alive after all.
                 Err(LeaseError::Gone | LeaseError::Conflict) => {}
                 Err(error) => {
                     tracing::warn!(lease, holder, %error, "Cannot release the Lease of a dead member, trying again");
@@ -232,7 +232,7 @@ impl Membership {
         }
     }
 
-    /// How long the Lease of a member that has left stays. A Lease counts in whole seconds.
+    /// Returns how long the Lease of a member that has left stays. A Lease counts in whole seconds.
     fn notice(&self) -> Duration {
         Duration::from_secs((self.config.retry_period * NOTICE).as_millis().div_ceil(1000) as u64)
     }
@@ -312,7 +312,7 @@ impl Membership {
             Ok(leases) => match own.member.listed(leases, asked, Instant::now()) {
                 // Another member has waited for it in vain.
                 Some(stored) if stored.has_left() => own.gone = true,
-                // The answer to a renewal may have been lost: the stored state counts.
+                // The answer to a renewal may have been lost, so the stored state counts.
                 Some(Record { uid, version, claims, .. }) => {
                     (own.record.uid, own.record.version, own.record.claims) = (uid, version, claims);
                 }
@@ -328,7 +328,7 @@ impl Membership {
         }
     }
 
-    /// A request to the API server within a renewal's time, and before everything has to be stopped.
+    /// Sends a request to the API server within a renewal's time, and before all units must be stopped.
     async fn in_time<T>(
         &self,
         own: &OwnLease,
@@ -381,7 +381,7 @@ async fn expired(until: Option<Instant>) {
     }
 }
 
-/// Ten letters and digits at random.
+/// Returns ten random letters and digits.
 pub fn random_name() -> String {
     // The hasher of the standard library is seeded by the operating system.
     let mut number = RandomState::new().hash_one(std::process::id());
@@ -393,7 +393,7 @@ pub fn random_name() -> String {
     name
 }
 
-/// Where this process runs, for people: the name of the pod, which is its host's name.
+/// Returns where this process runs, for people: the name of the pod, which is its host's name.
 pub fn name_of_pod() -> String {
     let host = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
     let host = host.map(|host| host.trim().to_owned()).filter(|host| !host.is_empty());
@@ -418,7 +418,7 @@ mod tests {
     use tokio::time::sleep;
     use tokio_util::sync::CancellationToken;
 
-    /// An API server whose deletions take this long.
+    /// An API server that takes this long for a deletion.
     struct LeaseServer {
         leases: Mutex<BTreeMap<String, Record>>,
         deletion: Duration,
@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// How many Leases exist after a minute in which a member finds this many of dead members, and whether it lost its own.
+    /// Returns how many Leases exist after a minute in which a member finds this many Leases of dead members, and true if it lost its own.
     async fn removed(dead: u32, deletion: Duration) -> (usize, bool) {
         let server = Arc::new(LeaseServer { leases: Mutex::default(), deletion });
         let (units, metrics) = (BTreeSet::from(["Model".to_owned()]), Metrics::new().unwrap());

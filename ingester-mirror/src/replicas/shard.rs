@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) struct Shard {
     /// Its index, from 0.
     pub(crate) place: u32,
-    /// How many there are.
+    /// The number of shards.
     pub(crate) of: u32,
 }
 
@@ -15,7 +15,7 @@ impl Shard {
     /// All objects.
     pub(crate) const WHOLE: Shard = Shard { place: 0, of: 1 };
 
-    /// The shards of a kind that has this many.
+    /// Returns the shards of a kind that has this many.
     pub(crate) fn all(of: u32) -> impl Iterator<Item = Shard> {
         (0..of.max(1)).map(move |place| Shard { place, of: of.max(1) })
     }
@@ -24,12 +24,12 @@ impl Shard {
         self.of == 1
     }
 
-    /// Whether the object of this uid is in it.
+    /// Returns true if the object with this uid is in the shard.
     pub(crate) fn has(self, uid: &str) -> bool {
         self.is_whole() || (u128::from(fnv1a(uid)) * u128::from(self.of)) >> 64 == u128::from(self.place)
     }
 
-    /// The same for an API server that has shards (`shardSelector`); others ignore it.
+    /// Returns the selector for an API server that has shards (`shardSelector`); others ignore it.
     pub(crate) fn selector(self) -> String {
         let bound = |place: u32| {
             let bound = (u128::from(place) << 64).div_ceil(u128::from(self.of));

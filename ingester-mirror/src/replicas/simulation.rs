@@ -1,5 +1,5 @@
-//! Members of a group in virtual time, with everything that happens to them: kills, freezes, slow and lost answers, an API server that one
-//! of them cannot reach, Leases that are deleted by hand. The members are the real ones.
+//! Runs members of a group in virtual time, with all their troubles: kills, freezes, slow and lost answers, an API server that one of them
+//! cannot reach, Leases that somebody deletes. The code of the members is the real one.
 //!
 //! `MEMBERS_SEEDS=0..5000 cargo test -p ingester-mirror members_agree` runs these seeds.
 
@@ -27,7 +27,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// By when everything must be in order after the last trouble.
+/// The time after the last trouble by which everything must be in order.
 const REST: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
@@ -47,9 +47,9 @@ struct GroupState {
     begin: Instant,
     violation: Option<String>,
     calm: bool,
-    /// Since when no process has worked on a unit.
+    /// The time since when no process has worked on a unit.
     idle: BTreeMap<String, Instant>,
-    /// How long units were without a process.
+    /// The durations for which units were without a process.
     gaps: Vec<Duration>,
 }
 
@@ -58,9 +58,9 @@ struct Process {
     assignment: Assignment,
     lives: bool,
     frozen: Frozen,
-    /// Until when its requests fail.
+    /// The time until which its requests fail.
     cut_off: Instant,
-    /// Until when it may not know that its Lease was deleted. Other members cannot know that it still works.
+    /// The time until which it may not know that its Lease was deleted. Other members cannot know that it still works.
     robbed: Instant,
     tasks: Vec<AbortHandle>,
     stop: CancellationToken,
@@ -87,7 +87,7 @@ impl World {
         self.0.state.lock()
     }
 
-    /// A process begins to work on a unit, or continues.
+    /// Records that a process begins to work on a unit, or continues.
     fn works(&self, member: usize, unit: &str) {
         let mut state = self.state();
         let others: Vec<usize> = (0..state.members.len())
@@ -119,14 +119,14 @@ impl World {
     }
 }
 
-/// The API server, as one member sees it.
+/// The connection of one member to the API server.
 struct MemberConnection {
     world: World,
     member: usize,
 }
 
 impl MemberConnection {
-    /// Does something at the server, which continues if the requesting member is frozen or dead.
+    /// Does something at the server. It continues if the requesting member is frozen or dead.
     fn ask<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&mut GroupState) -> Result<T, LeaseError> + Send + 'static,
@@ -148,7 +148,7 @@ impl MemberConnection {
                 let done = work(&mut world.state());
                 world.0.changed.notify_waiters();
                 sleep(back).await;
-                // It was done, but its answer is lost.
+                // The request was carried out, but its answer is lost.
                 if cut_off { Err(LeaseError::Failed("the answer was lost".into())) } else { done }
             });
             done.await.unwrap()
@@ -204,7 +204,7 @@ impl Leases for MemberConnection {
     }
 
     fn changed(&self) -> BoxFuture<'_, ()> {
-        // Renewals wake every member, too, which is more than the real one does; some are missed.
+        // Unlike the real server, renewals wake every member, too. Some changes are missed.
         async {
             self.world.0.changed.notified().await;
             sleep(Duration::from_millis(500)).await;
@@ -213,7 +213,7 @@ impl Leases for MemberConnection {
     }
 }
 
-/// Until when a process is frozen. Clones share it.
+/// The time until which a process is frozen. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frozen(Arc<Mutex<Option<Instant>>>);
 
@@ -222,12 +222,12 @@ impl Frozen {
         *self.0.lock() = Some(until);
     }
 
-    /// Until when it is frozen, if it is frozen.
+    /// Returns the end of the freeze, if it is frozen.
     fn thaws(&self) -> Option<Instant> {
         self.0.lock().filter(|until| *until > Instant::now())
     }
 
-    /// Waits as long as it is frozen.
+    /// Waits while it is frozen.
     pub(crate) async fn thawed(&self) {
         while let Some(until) = self.thaws() {
             sleep_until(until).await;
@@ -235,7 +235,7 @@ impl Frozen {
     }
 }
 
-/// Does not continue while the process is frozen.
+/// Runs work that pauses while the process is frozen.
 pub(crate) async fn freezable<T>(frozen: Frozen, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut thaw = Box::pin(sleep_until(Instant::now()));
@@ -288,7 +288,7 @@ fn start(world: &World) {
         assignment: assignment.clone(),
         metrics: Metrics::new().unwrap().replicas(),
         health: Health::new([]),
-        // Five seconds fast or slow: nothing may depend on it.
+        // Five seconds fast or slow: nothing may depend on the time of day.
         time_of_day: || {
             let off = SignedDuration::from_millis((NAMES.get() % 10_001) as i64 - 5000);
             Timestamp::UNIX_EPOCH + off
@@ -296,7 +296,7 @@ fn start(world: &World) {
         names: || format!("{:06}", NAMES.replace(NAMES.get() + 7919) % 1_000_003),
     };
     let mut tasks = Vec::new();
-    // As the program does: the units end first, then the member leaves.
+    // In the same order as the program: the units end first, then the member leaves.
     let (left, ended) = (CancellationToken::new(), Arc::new(Notify::new()));
     let membership = member.run(left.clone());
     tasks.push(tokio::spawn(freezable(frozen.clone(), membership)).abort_handle());
@@ -315,7 +315,7 @@ fn start(world: &World) {
                         break;
                     }
                 }
-                // Work that has begun is finished, if that is allowed.
+                // Finish work that has begun, if that is allowed.
                 sleep(rest).await;
                 if assignment.is_valid() {
                     world.works(number, &unit);
@@ -403,7 +403,7 @@ async fn trouble(world: &World) {
     }
 }
 
-/// What is wrong at rest.
+/// Returns the violation at rest, if any.
 fn wrong(world: &World) -> Option<String> {
     let state = world.state();
     let living: Vec<&Process> = state.members.iter().filter(|node| node.lives && !node.stop.is_cancelled()).collect();
@@ -424,7 +424,7 @@ fn wrong(world: &World) -> Option<String> {
     (state.leases.len() != living.len()).then(|| format!("{} Leases of {} members", state.leases.len(), living.len()))
 }
 
-/// Runs one seed; returns how long units were without a process.
+/// Runs one seed. Returns the durations for which units were without a process.
 async fn run(seed: u64) -> Result<Vec<Duration>, (String, Vec<String>)> {
     let world = World::new(seed);
     for _ in 0..=seed % 4 {
@@ -462,8 +462,8 @@ async fn run(seed: u64) -> Result<Vec<Duration>, (String, Vec<String>)> {
     }
 }
 
-/// Three members at rest, one of which is killed, and one that starts this many milliseconds later. Returns how long it took from the kill
-/// until every unit had exactly one holder again.
+/// Runs three members at rest, kills one of them, and starts another this many milliseconds later. Returns the time from the kill until
+/// every unit had exactly one holder again.
 async fn killed(seed: u64, later: u64) -> Duration {
     let world = World::new(seed);
     world.state().calm = true;
@@ -483,7 +483,7 @@ async fn killed(seed: u64, later: u64) -> Duration {
             |node: &Process| node.lives && node.assignment.is_valid() && node.assignment.running().contains(unit);
         world.state().members.iter().any(holds)
     };
-    // Members that have not seen the new one yet may take units that they then give away at once: these are held all the same.
+    // Members that have not seen the new member yet may take units and give them away at once: such units count as held.
     while !units().iter().all(held) {
         assert!(begin.elapsed() < REST, "seed {seed}: not all units are held");
         sleep(Duration::from_millis(50)).await;
@@ -491,8 +491,8 @@ async fn killed(seed: u64, later: u64) -> Duration {
     begin.elapsed()
 }
 
-/// The longest wait for the units of a member that was killed, in a hundred seeds: how long, in which seed, and how many milliseconds
-/// after the kill another member had started.
+/// Returns the longest wait for the units of a killed member in a hundred seeds: the duration, the seed, and the number of milliseconds
+/// from the kill to the start of another member.
 pub(crate) fn longest_wait() -> (Duration, u64, u64) {
     let times = (0..100).map(|seed| {
         NAMES.set(seed * 104_729);
@@ -510,8 +510,8 @@ mod tests {
     #[test]
     fn units_of_the_dead_wait_no_longer_for_one_that_has_just_started() {
         let Replicas { lease_duration, retry_period, .. } = Replicas::default();
-        // A renewal may be on its way when the member dies, others see that with their next list, and three requests follow.
-        // A member that starts at that time causes one more hand-over, for which a worker here takes up to 1.5 s.
+        // A renewal may be on its way when the member dies, the others see the death with their next list, and three requests follow. A
+        // member that starts at that time causes one more hand-over, for which a worker here takes up to 1.5 s.
         let most = lease_duration + retry_period + Duration::from_secs(2);
         let (took, seed, later) = longest_wait();
         assert!(took < most, "seed {seed}: {took:?} with one that starts {later} ms after the kill");

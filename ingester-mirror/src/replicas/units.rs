@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most units that are read from a Lease: a program that may write Leases must not be able to fill the members' memory.
+/// The most units that are read from a Lease: a program that can write Leases must not be able to fill the members' memory.
 const MOST: usize = 1 << 20;
 
 /// All combinations of these kinds, namespaces and shards; or the names of units.
@@ -50,7 +50,7 @@ impl UnitSet {
     }
 }
 
-/// What the name of a unit says: its kind, its namespace if it has one, and its shard if there are several.
+/// Splits the name of a unit: its kind, its namespace if it has one, and its shard if there are several.
 fn parts(unit: &str) -> (&str, Option<&str>, Option<(u32, u32)>) {
     let shard = unit.rsplit_once(' ').and_then(|(rest, shard)| {
         let (place, of) = shard.split_once('/')?;
@@ -71,7 +71,7 @@ struct OfKind<'a> {
     names: Vec<&'a str>,
 }
 
-/// Units as text, as JSON that people can read.
+/// Returns units as JSON text that people can read.
 pub(super) fn encode(units: &BTreeSet<String>) -> String {
     let mut kinds: BTreeMap<&str, OfKind<'_>> = BTreeMap::new();
     for unit in units {
@@ -105,7 +105,7 @@ pub(super) fn encode(units: &BTreeSet<String>) -> String {
     serde_json::to_string(&groups).unwrap_or_default()
 }
 
-/// The units that a text names; empty if another program wrote it.
+/// Returns the units in a text; none if another program wrote it.
 pub(super) fn decode(text: &str) -> BTreeSet<String> {
     let groups: Vec<UnitSet> = serde_json::from_str(text).unwrap_or_default();
     let count = groups.iter().fold(0_usize, |count, group| count.saturating_add(group.count()));
@@ -115,7 +115,7 @@ pub(super) fn decode(text: &str) -> BTreeSet<String> {
     groups.iter().flat_map(UnitSet::names).collect()
 }
 
-/// Some of these units: a bit for each, in the order of their names, as hexadecimal digits.
+/// Encodes some of these units as hexadecimal digits, with a bit for each unit in the order of their names.
 pub(super) fn encode_some(some: &BTreeSet<String>, of: &BTreeSet<String>) -> String {
     let mut digits: Vec<u8> = vec![0; of.len().div_ceil(4)];
     for (place, unit) in of.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(super) fn encode_some(some: &BTreeSet<String>, of: &BTreeSet<String>) -> Str
     digits.into_iter().filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// The units that such digits name; empty if the number of digits is that of other units.
+/// Returns the units in such digits; none if the number of digits does not fit.
 pub(super) fn decode_some(text: &str, of: &BTreeSet<String>) -> BTreeSet<String> {
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
     let Some(digits) = digits.filter(|digits| digits.len() == of.len().div_ceil(4)) else { return BTreeSet::new() };

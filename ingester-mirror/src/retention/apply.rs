@@ -1,5 +1,5 @@
-//! Purges what the rules of a kind let go. Rows of deleted objects go at once. Rows of evicted objects are only copies and go in two steps: a
-//! rule marks a row, and purges it in a later round, after the grace, if it still lets the row go.
+//! Purges the rows that the rules of a kind let go. Rows of deleted objects are purged at once. A row of an evicted object is the only
+//! copy, so it goes in two steps: a rule marks the row, and purges it in a later round, after the grace, if the rule still lets it go.
 
 use super::rows::{Covered, CoveredRows, RetainedRows};
 use super::rules::{RuleError, Together, Weighed, is_by_age, of_rule};
@@ -12,10 +12,10 @@ use ingester_store::{ExportError, PurgeTerms, StoreError};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Why a rule purges nothing now.
+/// The reason why a rule purges nothing now.
 #[derive(Debug, thiserror::Error)]
 enum RetentionError {
-    /// It cannot be judged, or another rule that may keep its rows cannot.
+    /// The rule cannot be judged, or another rule that may keep its rows cannot.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// Its rows cannot be exported.
@@ -33,15 +33,15 @@ pub(crate) struct Applied {
     pub(crate) purged: u64,
     /// Rows that enforced rules let go and that are still there.
     pub(crate) waiting: u64,
-    /// Rows that rules which are not enforced would let go; for each rule at most as many as are judged at once.
+    /// Rows that rules would let go if they were enforced; for each rule at most as many as are judged at once.
     pub(crate) dry: u64,
     /// Rules that purged nothing because of an error.
     pub(crate) failed: u64,
-    /// How many rows no rule may judge now, by the name of each rule that covers their state.
+    /// The number of rows that no rule may judge now, by the name of each rule that covers their state.
     pub(crate) pending: Vec<(String, u64)>,
 }
 
-/// Returns the fingerprint of a rule for its marks. `enforce` does not change it. If a release computes it differently, only the grace
+/// Returns the fingerprint of a rule for its marks. It does not depend on `enforce`. If a release computes it differently, only the grace
 /// begins again.
 pub(super) fn fingerprint(rule: &RetentionRule) -> Fingerprint {
     let mut rule = rule.clone();
@@ -53,7 +53,7 @@ fn marking(rule: &RetentionRule) -> MarkingRule<'_> {
     MarkingRule { name: &rule.name, fingerprint: fingerprint(rule) }
 }
 
-/// Purges what the rules of a kind about rows in one state let go. A failure is logged, and left to the next round.
+/// Purges the rows in one state that the rules of a kind let go. A failure is logged, and the next round tries again.
 pub(crate) async fn apply(
     rows: &dyn RetainedRows,
     state: Retained,
@@ -103,7 +103,7 @@ pub(crate) async fn apply(
             Err(error) => {
                 applied.failed += 1;
                 tracing::warn!(rule, %error, "The rule purges nothing now, trying again later");
-                // The database failed: the other rules would only ask it once more.
+                // The database failed, so the other rules would fail, too.
                 if matches!(error, RetentionError::Store(_)) {
                     return applied;
                 }
@@ -121,8 +121,8 @@ pub(crate) async fn apply(
     applied
 }
 
-/// Takes back the marks whose rule is gone, says something else, is not enforced, or no longer lets the row go. Returns how many; `None` if
-/// nothing may be changed now.
+/// Takes back the marks whose rule is gone, has changed, is not enforced, or no longer lets the row go. Returns how many; `None` if nothing
+/// may be changed now.
 async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result<Option<u64>, RetentionError> {
     // A program with a former definition cannot tell that a rule of the latest one no longer holds.
     if !together.premise.is_of_latest() {
@@ -156,7 +156,7 @@ async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result
     }
 }
 
-/// Purges what a rule lets go, or takes the first of the two steps. Returns whether all is done.
+/// Purges the rows that a rule lets go, or takes the first of the two steps. Returns true if nothing is left to do.
 async fn purge(
     rows: &dyn RetainedRows,
     together: &Together,
@@ -196,17 +196,18 @@ async fn purge(
     failed.map_or(Ok(true), |error| Err(error.into()))
 }
 
-/// The rows of a portion that go now.
+/// The rows of a portion that are purged now.
 #[derive(Default)]
 struct Step {
     due: Vec<Covered>,
-    /// The uids of those whose deletion is only the mark.
+    /// The uids of rows whose only `delete_time` is the time of their mark.
     undeleted: HashSet<Box<str>>,
-    /// The time before which they were marked; `None` for rows that need no mark.
+    /// Purge only rows that were marked before this time; `None` for rows that need no mark.
     marked_before: Option<Micros>,
 }
 
-/// Marks those of these rows of evicted objects that have no mark, and returns those whose grace is over. `None` if nothing may be changed now.
+/// Marks the given rows of evicted objects that have no mark yet, and returns the rows whose grace is over. `None` if nothing may be
+/// changed now.
 async fn next_step(
     rows: &dyn RetainedRows,
     together: &Together,
@@ -233,7 +234,7 @@ async fn next_step(
                 }
                 step.due.push(row);
             }
-            // Its grace is not over, or it is another rule's.
+            // The grace is not over, or the mark is of another rule.
             Some(_) => {}
         }
     }
@@ -265,14 +266,14 @@ async fn purge_due(
     Ok(rows.purge(&step.due, terms).await?)
 }
 
-/// Counts what a rule would let go.
+/// Counts the rows that a rule would let go.
 async fn count(
     rows: &dyn CoveredRows,
     together: &Together,
     number: usize,
     applied: &mut Applied,
 ) -> Result<(), RuleError> {
-    // If it is not enforced, it means for ever, which lets nothing go.
+    // A rule by age that is not enforced stands for an unlimited age, which lets nothing go.
     if is_by_age(&together.rules[number]) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! What a rule would purge, for people.
+//! Forecasts the rows that a rule would purge, for people.
 
 use super::rows::{Covered, CoveredRows, Portion, Which, covered, pending, pending_query, query, reads};
 use super::rules::{Held, Together, Weighed, is_by_age, rules};
@@ -22,7 +22,7 @@ const CHUNK: usize = 128;
 /// The most rows of one name that are explained although no rule may judge them.
 const EXPLAINED: usize = 100;
 
-/// What a rule that covers a row does with it.
+/// The fate of a row that a rule covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowFate {
     /// The rule lets it go, and no other rule keeps it.
@@ -54,7 +54,7 @@ impl fmt::Display for RowFate {
     }
 }
 
-/// What a rule would purge now, whether it is enforced or not.
+/// The rows that a rule would purge now, enforced or not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RetentionForecast {
     /// How many rows would be purged.
@@ -67,11 +67,11 @@ pub struct RetentionForecast {
     pub staying: u64,
     /// How many rows of the rule's state and namespaces no rule may judge now.
     pub pending: u64,
-    /// What the rule does with each row of the requested name.
+    /// The fate of each row of the requested name.
     pub explained: Vec<(Candidate, RowFate)>,
 }
 
-/// Whether the rule can be judged about rows of this kind.
+/// Checks that the rule can be judged about rows of this kind.
 ///
 /// # Errors
 /// Names the field or the key that is wrong.
@@ -84,7 +84,7 @@ pub fn check(kind: &Kind, rule: &RetentionRule) -> Result<(), PolicyError> {
     places(&rule.condition, &query(rule, Which::All).check(kind.table())?).map(drop)
 }
 
-/// Judges a rule as the mirror does, and changes nothing. `name` is the name of the objects whose rows are to be explained.
+/// Judges a rule as the mirror does, and changes nothing. The result explains each row whose object has this `name`.
 ///
 /// # Errors
 /// If a rule about the rows cannot be judged about this kind, or the database fails.
@@ -133,7 +133,7 @@ pub async fn forecast(
     }
 }
 
-/// Returns the fate and the size in bytes of each row that a rule lets go. A row that is gone meanwhile counts as going.
+/// Returns the fate and the size in bytes of each row that a rule lets go. A row that has gone in the meantime counts as going.
 async fn fates(
     store: &Store,
     kind: &Kind,
@@ -175,7 +175,7 @@ fn bytes(row: &StoredRow) -> u64 {
     (row.json().len() + proto) as u64
 }
 
-/// The rows of this name that the premise excludes by the definition that wrote them.
+/// Returns the rows of this name that the premise excludes because of the definition that wrote them.
 async fn pending_of(
     store: &Store,
     kind: &Kind,
@@ -208,7 +208,7 @@ async fn pending_of(
     Ok(page.rows.into_iter().filter_map(explained).collect())
 }
 
-/// The rows of a kind in a store, only to be judged.
+/// The rows of a kind in a store, for judging only.
 struct OnlyRead<'s> {
     store: &'s Store,
     kind: &'s Kind,

@@ -1,25 +1,25 @@
-//! Purges rows by rules, old former versions, and old entries of the log of changes, while the mirror runs. The age of `retention.deleted` is
-//! one of the rules. Rows of evicted objects are the only copies of these: only a rule that names them purges them. Every list removes the
-//! rejects of objects that are gone.
+//! Purges rows by rules, old former versions, and old entries of the log of changes, while the mirror runs. The age of `retention.deleted`
+//! is one of the rules. Rows of evicted objects are the only copies of them: only a rule that names evicted rows purges them. Every list
+//! removes the rejects of objects that are gone.
 //!
 //! May use: ingester-config, ingester-core, ingester-sql, ingester-store, metrics, policies, replicas, suspend, unit.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `rules.rs` | what all rules about the rows of a state say together, and how they are carried out |
+//! | `rules.rs` | combines all rules about the rows of a state, and decides how they are carried out |
 //! | `apply.rs` | marking and purging rows that rules have judged |
 //! | `rows.rs` | the rows that a rule covers |
-//! | `forecast.rs` | what a rule would purge, for people |
+//! | `forecast.rs` | the rows that a rule would purge, for people |
 //!
 //! # Guarantees
-//! - A row goes only if every rule that covers it lets it go and one of these rules is enforced.
-//! - A row is judged only if the present definition of its kind computed what rules read of it: its `ingest_version` says so, and its text proves
-//!   it under the row's lock.
+//! - A row is purged only if every rule that covers it lets it go and one of these rules is enforced.
+//! - A row is judged only if the present definition of its kind computed the values that rules read: its `ingest_version` says so, and its
+//!   text proves it under the row's lock.
 //! - A row is purged under its lock, if it is unchanged since it was judged: version, state and times.
 //! - The row of an evicted object is marked first. It is purged after a grace, if the same rule still lets it go.
-//! - A round ends with the next batch once the rules have changed.
-//! - Of each group the last rows of a snapshot stay; each round takes a new snapshot.
-//! - A row that a rule exports is in a file that is synced before the row goes.
+//! - Once the rules have changed, a round ends with its current batch.
+//! - The last rows of each group of a snapshot stay; each round takes a new snapshot.
+//! - If a rule exports, a row is in a synced file before it is purged.
 
 mod apply;
 mod forecast;
@@ -61,32 +61,33 @@ use tracing::Instrument as _;
 /// The longest pause between two rounds.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The shortest.
+/// The shortest pause between two rounds.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How many rows are marked or purged in one transaction.
+/// The number of rows that are marked or purged in one transaction.
 const BATCH: usize = 128;
 
 /// The age from which the pause is computed if a rule has no age.
 const AGELESS: Duration = Duration::from_secs(600);
 
-/// Purges the rows of some kinds and the former versions of their objects, as the configuration's `retention` says, and their entries in the log,
-/// as `changes.retention` does.
+/// Purges rows of some kinds and former versions of their objects, as the configuration's `retention` says, and their entries in the log,
+/// as `changes.retention` says.
 ///
-/// Ages are judged by the database's clock, which has written the times. Batches are small, and after each comes a pause as long as it took, so the
-/// mirror has at least half of the time. An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
+/// Ages are compared with the database's clock, which has written the times. Batches are small, and the pause after a batch is as long as
+/// the batch took, so the mirror has at least half of the time. An error is logged, and the next round goes on. A suspended kind keeps all
+/// of its rows.
 pub struct RetentionTask {
     /// The database.
     pub store: Arc<Store>,
     /// The kinds.
     pub kinds: Vec<Kind>,
-    /// The configuration, which may change.
+    /// The configuration, which can change while the task runs.
     pub live: Live,
-    /// Which kinds are suspended.
+    /// The kinds that are suspended.
     pub suspension: Suspension,
-    /// Which kinds this process leads.
+    /// The kinds that this process leads.
     pub assignment: Assignment,
-    /// Where purged rows are counted.
+    /// The metrics that count purged rows.
     pub metrics: Metrics,
 }
 
@@ -124,7 +125,7 @@ impl RetentionTask {
         }
     }
 
-    /// Purges a kind's rows, former versions and changes. A failure is logged, and left to the next round.
+    /// Purges a kind's rows, former versions and changes. A failure is logged, and the next round tries again.
     async fn purge_all(&self, kind: &Kind, stop: &CancellationToken) {
         self.purge_rows(kind, stop).await;
         if let Err(error) = self.purge_history(kind, stop).await {
@@ -168,7 +169,7 @@ impl RetentionTask {
         }
     }
 
-    /// Purges a kind's rows by age, batch by batch as long as the rules say so, and counts them.
+    /// Purges a kind's rows by age, batch by batch while the rules still say so, and counts them.
     async fn purge_older(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
         let metrics = self.metrics.retention(kind.name());
         let mut place = PurgePlace::default();
@@ -182,7 +183,7 @@ impl RetentionTask {
             // While the kind is suspended, there is no permit.
             let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
             let begin = Instant::now();
-            // A silent database must not hold the permit, or the kind could not be suspended.
+            // Time out here. If the database hangs while we hold the permit, nobody can suspend the kind.
             let batch = in_time("purging rows", self.store.purge_older(kind, age, &mut place)).await?;
             drop(permit);
             *rows += batch.rows;
@@ -233,13 +234,13 @@ impl RetentionTask {
     }
 }
 
-/// The first of these rules that cannot be judged about the kind.
+/// Returns the first of these rules that cannot be judged about the kind.
 fn wrong<'r>(kind: &Kind, rules: &'r [RetentionRule]) -> Option<(&'r str, PolicyError)> {
     let named = rules.iter().filter(|rule| !is_by_age(rule));
     named.filter_map(|rule| Some((rule.name.as_str(), check(kind, rule).err()?))).next()
 }
 
-/// The rows of a kind in a state, for as long as this task may purge them by these rules.
+/// The rows of a kind in a state, while this task may purge them by these rules.
 struct RowsOfTask<'t> {
     task: &'t RetentionTask,
     kind: &'t Kind,
@@ -249,10 +250,10 @@ struct RowsOfTask<'t> {
 }
 
 impl RowsOfTask<'_> {
-    /// Purges the rows that the rules let go once they are judged.
+    /// Judges the rows and purges those that the rules let go.
     async fn purge_judged(&self, grace: Duration) -> Applied {
         let metrics = self.task.metrics.retention(self.kind.name());
-        // Without it, it is unknown what a rule keeps.
+        // If one rule cannot be judged, nobody knows which rows it keeps.
         if let Some((rule, error)) = wrong(self.kind, self.rules) {
             tracing::warn!(rule, %error, "Rule not judged: no row of its state is purged");
             metrics.failed(1);
@@ -264,8 +265,8 @@ impl RowsOfTask<'_> {
         applied
     }
 
-    /// Changes rows batch by batch, as long as the kind is led and not suspended, and the rules are those of the round. Returns the sum of the
-    /// results; `None` if a batch was not to be done.
+    /// Changes rows batch by batch while the kind is led and not suspended and the rules are the same as at the start of the round. Returns
+    /// the sum of the results; `None` if a batch was not allowed any more.
     async fn in_batches<T, F: Future<Output = Result<u64, StoreError>>>(
         &self,
         all: &[T],

@@ -21,18 +21,18 @@ pub(super) const CHUNK: usize = 512;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Covered {
     pub(crate) candidate: Candidate,
-    /// What was judged. A row that has changed since is not purged.
+    /// The state that was judged. A row that has changed since is not purged.
     pub(crate) standing: Standing,
 }
 
-/// Which of the rows that a rule covers are read.
+/// Selects the rows to read out of those that a rule covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which<'a> {
-    /// All of them, at one moment.
+    /// All of them, at one point in time.
     All,
-    /// Those with these uids.
+    /// The rows with these uids.
     These(&'a [&'a str]),
-    /// A page of those whose `since` is at or before this time: the first page, or that of a token.
+    /// A page of the rows whose `since` is at or before this time: the first page, or the page of a token.
     Page { until: Option<Micros>, token: Option<&'a str> },
 }
 
@@ -48,22 +48,22 @@ pub(crate) trait CoveredRows: Send + Sync {
     /// Returns the premise that rows must meet before these rules are judged for them. All these rules are about rows in one state.
     fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>>;
 
-    /// Some of the rows that a rule covers.
+    /// Returns some of the rows that a rule covers.
     fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>>;
 
-    /// Those of these uids whose rows do not prove what rules read of them.
+    /// Returns the uids whose rows do not prove the values that rules read from them.
     fn unproved<'a>(
         &'a self,
         uids: &'a [Box<str>],
         premise: &'a Premise,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>>;
 
-    /// How many rows of a rule's state and namespaces the premise excludes by the definition that wrote them.
+    /// Returns the number of rows in a rule's state and namespaces that the premise excludes because of the definition that wrote them.
     fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>>;
 }
 
-/// The rows of one kind, to be purged. `None` in place of a result: nothing of the kind may be changed now, because the rules have changed,
-/// the kind is suspended, or another process leads it.
+/// The rows of one kind, to be purged. A result of `None` means that nothing of the kind may be changed now: the rules have changed, the
+/// kind is suspended, or another process leads it.
 pub(crate) trait RetainedRows: CoveredRows {
     /// The time by the database's clock.
     fn now(&self) -> BoxFuture<'_, Result<Micros, StoreError>>;
@@ -101,7 +101,7 @@ pub(crate) trait RetainedRows: CoveredRows {
     fn withdraw<'a>(&'a self, marks: &'a [Mark]) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
 }
 
-/// Rows with what was judged, as the store expects them.
+/// Returns rows with the state that was judged, in the form that the store takes.
 pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
     rows.iter().map(|row| (&*row.candidate.uid, row.standing)).collect()
 }
@@ -115,7 +115,7 @@ pub(super) fn reads(kind: &Kind, rules: &[RetentionRule]) -> Result<Reads, Polic
     Ok(reads)
 }
 
-/// The query for the rows of a rule's state and namespaces that the premise excludes by the definition that wrote them.
+/// Returns the query for the rows in a rule's state and namespaces that the premise excludes because of the definition that wrote them.
 pub(super) fn pending_query(rule: &RetentionRule, premise: &Premise) -> Query {
     let condition = Condition { when: Vec::new(), ..rule.condition.clone() };
     let of_state = RetentionRule { condition, ..rule.clone() };
@@ -198,7 +198,8 @@ pub(super) async fn covered(
     Ok(Portion { rows, next })
 }
 
-/// Whether a row is in the state of a rule. A row whose eviction is not confirmed has none of the states: its object may still be in the cluster.
+/// Returns true if a row is in the state of a rule. A row with an unconfirmed eviction is in none of the states: its object may still be in
+/// the cluster.
 pub(super) fn is_of(state: Retained, standing: Standing) -> bool {
     match state {
         Retained::Deleted => standing.version.deleted && standing.version.eviction == Eviction::None,

@@ -1,4 +1,4 @@
-//! The rules about a kind's rows in one state, and what they say together.
+//! Combines the rules about a kind's rows in one state.
 //!
 //! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. `retention.deleted` is one of the
 //! rules and covers every row of a deleted object.
@@ -23,7 +23,7 @@ pub(super) struct RuleError {
     pub(super) error: Box<PolicyError>,
 }
 
-/// Which rule keeps a row that another rule lets go, and why.
+/// The rule that keeps a row although another rule lets it go, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     rule: String,
@@ -39,7 +39,7 @@ impl fmt::Display for Held {
     }
 }
 
-/// The rules about rows of a kind in a state, the one by age last.
+/// Returns the rules about rows of a kind in a state, with the rule by age last.
 pub(super) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
     let mut rules: Vec<RetentionRule> = retention.rules_of(kind, state).cloned().collect();
     if state == Retained::Deleted {
@@ -48,7 +48,7 @@ pub(super) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<
     rules
 }
 
-/// `retention.deleted` as a rule. It names no kinds, because it is about each of them.
+/// `retention.deleted` as a rule. It names no kinds, because it applies to every kind.
 fn by_age(kept: Kept) -> RetentionRule {
     let after = match kept {
         Kept::For(age) => age,
@@ -71,7 +71,7 @@ pub(super) fn is_by_age(rule: &RetentionRule) -> bool {
     rule.kinds.is_empty()
 }
 
-/// How the rules about rows in one state are carried out.
+/// The way in which the rules about rows in one state are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Executor {
     /// No rule lets a row go.
@@ -91,7 +91,7 @@ impl Executor {
                 Some(age) if rule.enforce => Executor::Age(age),
                 _ => Executor::Nothing,
             },
-            // Without a rule about evicted rows there may still be marks of one that is gone.
+            // Even without a rule about evicted rows, marks of a former rule may be left.
             _ => Executor::Judge,
         }
     }
@@ -126,7 +126,7 @@ pub(super) struct Weighed {
     pub(super) staying: Vec<(Covered, Stays)>,
 }
 
-/// How far the rows of a rule are read.
+/// The place up to which the rows of a rule were read.
 pub(super) enum Place {
     /// This many rows of its snapshot.
     Snapshot(usize),
@@ -155,7 +155,7 @@ impl Together {
         Ok(Together { rules, snapshots, now, premise })
     }
 
-    /// Those of these uids whose rows a rule lets go and no other rule keeps.
+    /// Returns the uids whose rows the rule lets go and no other rule keeps.
     pub(super) async fn free_among(
         &self,
         rows: &dyn CoveredRows,
@@ -176,12 +176,12 @@ impl Together {
         judgeable(&self.premise, rows)
     }
 
-    /// Where the rows of the rule with this number begin.
+    /// Returns the place where the rows of the rule with this number begin.
     pub(super) fn start(&self, number: usize) -> Place {
         if self.snapshots[number].is_some() { Place::Snapshot(0) } else { Place::Page(None) }
     }
 
-    /// The next rows that a rule lets go; with `all`, those that it keeps, too. `None` at the end.
+    /// Returns the next rows that a rule lets go; with `all`, also the rows that it keeps. `None` at the end.
     pub(super) async fn next(
         &self,
         rows: &dyn CoveredRows,
@@ -232,7 +232,7 @@ impl Together {
         Ok(Some(weighed))
     }
 
-    /// Why a rule keeps a row that it covers.
+    /// Returns the reason why a rule keeps a row that it covers.
     fn keeps(&self, number: usize, row: &Covered) -> Option<Stays> {
         let condition = &self.rules[number].condition;
         let Some(snapshot) = &self.snapshots[number] else { return not_yet(condition, &row.candidate, self.now) };
@@ -245,7 +245,7 @@ impl Together {
         why.or_else(|| condition.keep_last.as_ref().map(|keep| Stays::AmongLast(keep.count)))
     }
 
-    /// Which of these rows other rules keep.
+    /// Returns the rows that other rules keep, out of these, each with the rule and its reason.
     async fn held(
         &self,
         rows: &dyn CoveredRows,

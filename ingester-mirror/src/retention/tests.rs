@@ -71,7 +71,7 @@ async fn store(rows: Vec<RowChange>) -> Store {
     store
 }
 
-/// What the first rule of a configuration would do, and what happens to each row of this name.
+/// Returns the forecast for the first rule of a configuration, which explains each row of this name.
 async fn foresee(store: &Store, text: &str, name: &str) -> RetentionForecast {
     let retention = retention(text);
     forecast(store, &retention, &MODEL, &retention.rules[0], Some(name)).await.unwrap()

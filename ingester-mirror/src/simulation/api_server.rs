@@ -1,4 +1,4 @@
-//! A model of the API server: its objects, and what happens to them.
+//! A model of the API server: its objects and their changes.
 
 use super::checks;
 use super::kinds::Flavour;
@@ -18,16 +18,16 @@ use tokio::time::Instant;
 /// The namespace of all objects, and the second one of some seeds.
 pub(super) const NAMESPACES: [&str; 2] = ["ns", "other"];
 
-/// The objects of these names are in the second one.
+/// The objects with these names are in the second namespace.
 const OF_SECOND: [&str; 2] = ["d", "e"];
 
 /// Objects in a page: few, so that a list of few objects has several.
 pub(super) const PAGE: usize = 3;
 
-/// How long a continue token is good.
+/// The time for which a continue token is valid.
 const TOKEN: Duration = Duration::from_secs(300);
 
-/// What happened to an object.
+/// A change of an object.
 #[derive(Clone)]
 pub(super) struct Event {
     pub(super) version: u64,
@@ -47,7 +47,7 @@ pub(super) enum ServerState {
     Starting,
 }
 
-/// Whether the server has streamed lists.
+/// The server's support for streamed lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Streams {
     Missing,
@@ -67,7 +67,7 @@ struct Paged {
 pub(super) struct ApiServerModel {
     cluster: String,
     pub(super) state: ServerState,
-    /// Whether this version of the kind is served.
+    /// This version of the kind is served.
     pub(super) served: bool,
     pub(super) streams: Streams,
     pub(super) version: u64,
@@ -76,14 +76,14 @@ pub(super) struct ApiServerModel {
     /// The oldest version from which a watch can begin.
     pub(super) window: u64,
     lists: Vec<Paged>,
-    /// Watches of an earlier one end.
+    /// Watches of an earlier epoch end.
     pub(super) epoch: u32,
     pub(super) backups: Vec<(u64, BTreeMap<String, Thing>)>,
     /// Each object has a version only once, unless a restored cluster gives it `again`.
     used: HashSet<(String, u64)>,
     uids: u32,
     pub(super) changed: Arc<Notify>,
-    /// Until when it refuses every deletion by an ingester.
+    /// The time until which it refuses every deletion by an ingester.
     pub(super) undeletable: Option<Instant>,
     pub(super) again: Again,
     /// No backup has them, and no restart loses them.
@@ -114,7 +114,7 @@ impl ApiServerModel {
         }
     }
 
-    /// Whether it answers nothing, not even about its own resources.
+    /// Returns true if it answers nothing, not even about its own resources.
     pub(super) fn is_down(&self) -> bool {
         self.state == ServerState::Down
     }
@@ -137,18 +137,18 @@ impl ApiServerModel {
         self.backups.push((self.version, self.things.clone()));
     }
 
-    /// The answer to a request for objects if it cannot be served at all.
+    /// Returns the error of a request for objects if it cannot be served at all.
     pub(super) fn answers(&self) -> Result<(), u16> {
         match self.state {
             ServerState::Up if self.served => Ok(()),
             ServerState::Up => Err(404),
             ServerState::Down => Err(0),
-            // The real one says 404, and then that it is not ready.
+            // The real server answers 404, and then that it is not ready.
             ServerState::Starting => Err(503),
         }
     }
 
-    /// The answer to a request that changes an object if it cannot be served: whether the server is ready is not asked.
+    /// Returns the error of a request that changes an object if it cannot be served. The readiness of the server does not matter.
     pub(super) fn changes(&self) -> Result<(), u16> {
         match self.state {
             ServerState::Starting => Err(404),
@@ -157,19 +157,19 @@ impl ApiServerModel {
     }
 }
 
-/// Whether a namespace belongs to a unit, which covers one namespace or all.
+/// Returns true if a namespace belongs to a unit, which covers one namespace or all.
 pub(super) fn is_of(unit: Option<&str>, namespace: &str) -> bool {
     unit.is_none_or(|unit| unit == namespace)
 }
 
-/// What happens to objects.
+/// Changes of objects.
 impl World {
-    /// The object with this name, as a look finds it.
+    /// Returns the object with this name, as a look finds it.
     pub(super) fn found(&self, name: &str) -> Option<&Thing> {
         self.server.things.get(name)
     }
 
-    /// What identifies the cluster.
+    /// Returns the identity of the cluster.
     pub(super) fn cluster(&self) -> Result<String, u16> {
         self.server.changes()?;
         Ok(self.server.cluster.clone())
@@ -214,7 +214,7 @@ impl World {
         self.put(thing);
     }
 
-    /// Stores a new state of an object. One that is terminating, has no finalizers and does not linger is gone. Returns its text.
+    /// Stores a new state of an object. An object that is terminating, has no finalizers and does not linger is gone. Returns its text.
     pub(super) fn put(&mut self, mut thing: Thing) -> Box<str> {
         thing.version = self.next_version(&thing.uid);
         thing.changed = Some(Instant::now());
@@ -242,7 +242,7 @@ impl World {
         text
     }
 
-    /// Deletes an object; with finalizers it is terminating first.
+    /// Deletes an object; if it has finalizers, it is only terminating at first.
     pub(super) fn delete(&mut self, name: &str) {
         let Some(mut thing) = self.server.things.get(name).cloned() else { return };
         if thing.deletion.is_none() {
@@ -286,7 +286,7 @@ impl World {
         let thing = self.server.things.get(name).cloned().ok_or(404_u16)?;
         let weather = self.weather;
         let finalizers = patched(&thing.metadata(), patch);
-        // The refusal of a patch that was made for an earlier version says nothing about this one.
+        // The refusal of a patch for an earlier version says nothing about this one.
         let is_current = finalizers.is_some();
         if thing.unpatchable.is_some() || self.chance(weather.webhook) {
             let code = thing.unpatchable.unwrap_or_else(|| [409, 422, 500, 503][self.rng.usize(..4)]);
@@ -318,7 +318,7 @@ impl World {
         Ok(self.put(Thing { finalizers, ..thing }))
     }
 
-    /// Deletes for an ingester.
+    /// Deletes an object for an ingester.
     pub(super) fn delete_version(&mut self, who: &str, name: &str, uid: &str, version: u64) -> Result<Deletion, u16> {
         self.server.changes()?;
         let thing = self.server.things.get(name).cloned().ok_or(404_u16)?;

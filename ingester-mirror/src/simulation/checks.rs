@@ -1,4 +1,4 @@
-//! What must hold after every step, and at rest.
+//! The invariants after every step, and at rest.
 
 use super::api_server::ServerState;
 use super::database::KeptRow;
@@ -14,25 +14,26 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a write may be on its way. A write that was sent before a restore of the cluster is correct for the cluster of that time.
+/// The time for which a write may be on its way. A write that was sent before a restore of the cluster is correct for the cluster of that
+/// time.
 const ON_ITS_WAY: Duration = Duration::from_secs(240);
 
 /// The past states of one object, and when they were true.
 #[derive(Default)]
 struct Life {
-    /// Its version, and whether its row must be live.
+    /// Its version, and true if its row must be live.
     now: Option<(u64, bool)>,
-    /// When each earlier version ended.
+    /// The time when each earlier version ended.
     ended: HashMap<u64, Instant>,
-    /// The versions in which its row was not to be live.
+    /// The versions in which its row must not be live.
     leaving: BTreeSet<u64>,
-    /// The versions, out of these, in which it was to be marked as deleted and not to be evicted.
+    /// The versions, out of these, in which the row must be marked as deleted, and the object not evicted.
     deleted: BTreeSet<u64>,
-    /// The versions in which it was to be evicted.
+    /// The versions in which it must be evicted.
     evicting: BTreeSet<u64>,
     /// The versions in which its deletion was requested.
     requested: BTreeSet<u64>,
-    /// The last moment at which its row was not to be live.
+    /// The last moment at which its row must not be live.
     left: Option<Instant>,
     /// At some moment the object did not exist.
     gone: bool,
@@ -78,8 +79,8 @@ impl Truth {
         self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
     }
 
-    /// How many things with separate pauses a question may be about: the objects that have had a name, and the
-    /// tasks that read metadata: lists, resyncs, and the round that adds finalizers.
+    /// Returns the number of things with separate pauses that a question may be about: the objects that have had a name, and the tasks that
+    /// read metadata: lists, resyncs, and the round that adds finalizers.
     pub(super) fn askers(&self, key: &str) -> u32 {
         if key.starts_with("list metadata") {
             return 3;
@@ -100,19 +101,19 @@ impl Truth {
         self.restored = Some(Instant::now());
     }
 
-    /// A row is stored that allows its object to be released.
+    /// Records that a row is stored that allows its object to be released.
     pub(super) fn stored(&mut self, uid: &str, version: u64) {
         self.may_go.insert((uid.to_owned(), version));
     }
 
-    /// Whether this version was stored so that the object may be released, and may have been written over since then by an ingester that has
+    /// Returns true if this version was stored so that the object may be released. Since then an ingester may have overwritten it that has
     /// not found out yet that the cluster went back.
     fn was_stored(&self, uid: &str, version: u64) -> bool {
         let went_back = self.restored.is_some_and(|restored| restored.elapsed() < ON_ITS_WAY);
         went_back && self.may_go.contains(&(uid.to_owned(), version))
     }
 
-    /// The time since which something must have been true so that a row since `time` may be replaced because of it.
+    /// Returns the time since which something must have been true to allow the replacement of a row from `time`.
     fn relevant(&self, time: Instant) -> Instant {
         match self.restored {
             Some(restored) if restored.elapsed() < ON_ITS_WAY => {
@@ -122,18 +123,18 @@ impl Truth {
         }
     }
 
-    /// Whether the object was not there at some moment since it was created.
+    /// Returns true if the object did not exist at some moment since it was created.
     pub(super) fn was_gone(&self, uid: &str) -> bool {
         self.lives.get(uid).is_none_or(|life| life.gone)
     }
 
-    /// Whether the row of an object that is gone was not to be live in its last state.
+    /// Returns true if the row of an object that is gone must not be live in the object's last state.
     fn was_leaving(&self, uid: &str) -> bool {
         self.last_state(uid).is_some_and(|(life, last)| life.leaving.contains(&last))
     }
 
-    /// Returns true if an object that is gone was to be evicted in its last state. A row with that intention may be lost to a fail-over, and
-    /// until an ingester has noticed that, it knows what the row said.
+    /// Returns true if an object that is gone had to be evicted in its last state. A fail-over may lose a row with that intention, and an
+    /// ingester that has not noticed this yet still knows the row's content.
     fn was_evicting(&self, uid: &str) -> bool {
         self.last_state(uid).is_some_and(|(life, last)| life.evicting.contains(&last))
     }
@@ -150,14 +151,15 @@ impl Truth {
         self.lives.get(uid).is_some_and(|life| life.requested.contains(&version))
     }
 
-    /// Whether this was the object's state at some moment since `time`.
+    /// Returns true if this was the object's state at some moment since `time`.
     fn was(&self, uid: &str, version: u64, time: Instant) -> bool {
         let Some(life) = self.lives.get(uid) else { return false };
         let time = self.relevant(time);
         life.now.is_some_and(|(now, _)| now == version) || life.ended.get(&version).is_some_and(|ended| *ended >= time)
     }
 
-    /// Whether the object was to be deleted in this version, which came after the stored one. So it was not evicted in the stored version.
+    /// Returns true if the object had to be deleted in this version, which came after the stored one. So it was not evicted in the stored
+    /// version.
     fn outlived(&self, uid: &str, stored: u64, version: u64) -> bool {
         let Some(life) = self.lives.get(uid) else { return false };
         let ended = |version| life.ended.get(&version).filter(|_| life.now.is_none_or(|(now, _)| now != version));
@@ -165,7 +167,8 @@ impl Truth {
         follows && version > stored && life.deleted.contains(&version)
     }
 
-    /// Whether its row was not to be live at some moment since `time`, or in this version, which is not earlier than the stored one.
+    /// Returns true if its row had to be not live at some moment since `time`, or in this version, which is not earlier than the stored
+    /// one.
     fn left(&self, uid: &str, time: Instant, version: Option<u64>) -> bool {
         let Some(life) = self.lives.get(uid) else { return true };
         if version.is_some_and(|version| life.leaving.contains(&version)) {
@@ -176,7 +179,7 @@ impl Truth {
     }
 }
 
-/// An ingester writes a row.
+/// Checks an ingester's write of a row.
 pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredRow) {
     let Some(old) = old else { return };
     let (stored, uid) = (old.version(), &*new.uid);
@@ -184,7 +187,8 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let was = world.truth.was(uid, new.res_version, old.since);
     let newer = new.res_version > stored.res_version;
     let not_earlier = Some(new.res_version).filter(|version| *version >= stored.res_version);
-    // A late write of the last state as evicted does not revive the row: it keeps a row that could be purged as a tombstone.
+    // A late write of the last state as evicted does not revive the row: it turns a tombstone, which could be purged, into a row that is
+    // kept.
     let saved = evicted && new.res_version == stored.res_version;
     // A restored etcd gives a version a second time, to another state.
     let again_used = world.more.reuse && new.res_version == stored.res_version && content(new) != content(&old.row);
@@ -192,7 +196,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     // An object that a rule had chosen is live again until it is judged again.
     let reconsidered = world.is_reconsidered(old, new);
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
-    // A row that was removed by hand comes again with late events, and then with an object that was looked up before it was removed.
+    // A row that was removed by hand comes back with late events, and then with an object that was looked up before the removal.
     let again = world.database.by_hand.contains(uid);
     if !stored.deleted && !stored.evicted() && deleted {
         before_mark(world, uid);
@@ -212,10 +216,10 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     }
 }
 
-/// An ingester sweeps this many rows.
+/// Checks an ingester's sweep of these rows.
 pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
-    // Evicted objects, and those that were to be deleted, are meant to be gone. A database that took over may lack the rows of
-    // others, which are not marked.
+    // Evicted objects, and objects that had to be deleted, are meant to be gone. A database that took over may lack the rows of others,
+    // which are not marked.
     let live = |uid: &&String| {
         let version = world.database.rows.get(uid.as_str()).map(KeptRow::version);
         let meant_to_go = world.truth.was_leaving(uid) || world.truth.was_evicting(uid);
@@ -262,7 +266,7 @@ fn before_filter_marks(world: &mut World, old: &KeptRow, version: u64) {
     }
 }
 
-/// An ingester removes our finalizer.
+/// Checks the removal of our finalizer by an ingester.
 pub(super) fn before_release(world: &mut World, thing: &Thing) {
     let leaves = thing.deletion.is_some() || thing.deletes() || thing.evicts() || thing.flavour == Flavour::LeftOut;
     if !leaves && !world.may_leave_by_rule(thing) {
@@ -271,7 +275,7 @@ pub(super) fn before_release(world: &mut World, thing: &Thing) {
     sql_before_kubernetes(world, thing);
 }
 
-/// An ingester deletes an object.
+/// Checks the deletion of an object by an ingester.
 pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
     if !thing.deletes() && !thing.evicts() && !world.may_leave_by_rule(thing) {
         world.violate(format!("the deletion of {} was not asked for", thing.told()));
@@ -304,7 +308,7 @@ fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
     }
 }
 
-/// What is wrong once there was time for everything; `None` if all is well.
+/// Returns the violation once there was time for everything; `None` if all is well.
 pub(super) fn at_rest(world: &World) -> Option<String> {
     if world.server.state != ServerState::Up {
         return Some("the API server is not up".into());
@@ -328,7 +332,7 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
     }
     let orphan = world.database.rows.values().find(|kept| {
         let version = kept.version();
-        // A row that has lost its eviction is left as it is.
+        // A row that has lost its eviction stays as it is.
         let lost = world.database.lost_evictions.contains(&kept.row.uid);
         !lost
             && !version.deleted
@@ -367,7 +371,8 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return Some("an object that is left out is deleted if that is asked for");
     }
     if thing.flavour == Flavour::LeftOut {
-        // Whether an object is left out is only determined when it changes, so a row that was revived by hand stays: the audit finds it.
+        // The mirror only finds out that an object is left out when the object changes, so a row that was revived by hand stays: the audit
+        // finds it.
         let revived = world.database.by_hand.contains(thing.uid.as_str());
         let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted()) && !revived;
         return live.then_some("an object that is left out has no live row");
@@ -434,9 +439,8 @@ mod tests {
         Row { delete_time, evict_time, ..MODEL.row(&object).unwrap().unwrap() }
     }
 
-    /// What is violated when a row that comes again as evicted, of an object that is gone, is marked as deleted. `outlived`: the
-    /// object was to be deleted after it was to be evicted; otherwise it is only known to be gone. `removed`: the row
-    /// had been removed by hand.
+    /// Returns the violation when a row that comes back as evicted, of an object that is gone, is marked as deleted. `outlived`: the object
+    /// had to be deleted after it had to be evicted; otherwise it is only known to be gone. `removed`: the row had been removed by hand.
     async fn mark(outlived: bool, removed: bool) -> Option<String> {
         let sim = sim();
         sim.world().create("a", |thing| {
@@ -477,8 +481,8 @@ mod tests {
         }
     }
 
-    /// What is violated when the row of an object that is no longer to be deleted is marked as deleted: the row of the object's
-    /// state with the one index, in the state with the other: the one to be deleted, the other to stay.
+    /// Returns the violation when the row of an object that no longer has to be deleted is marked as deleted. The row has the object's
+    /// state with the one index, the mark the state with the other; in one state the object must be deleted, in the other it must stay.
     fn mark_late(stored: usize, marked: usize) -> Option<String> {
         let sim = sim();
         let mut world = sim.world();

@@ -26,7 +26,7 @@ pub(super) const FULL: u16 = 507;
 /// How long rows of deleted objects are kept if they are purged.
 const AGE: Duration = Duration::from_secs(240);
 
-/// How many rows a changed filter may mark in any case, in the time of trouble and after it.
+/// The number of rows that a changed filter may mark in any case, in the time of trouble and after it.
 pub(super) const FILTER_LIMIT: u64 = 1;
 pub(super) const CALM_FILTER_LIMIT: u64 = 1000;
 
@@ -73,7 +73,7 @@ fn version(row: &StoredRow) -> Version {
     }
 }
 
-/// Whether the text of a row is of the row's version.
+/// Returns true if the text of a row has the row's version.
 fn is_whole(row: &StoredRow) -> bool {
     let object: serde_json::Value = serde_json::from_str(text(row, base::JSON)).unwrap_or_default();
     let version = object["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok());
@@ -107,19 +107,19 @@ pub(super) struct Database {
     pub(super) cluster: Option<String>,
     /// Rows that were changed by hand, or that another database lacked.
     pub(super) by_hand: BTreeSet<Box<str>>,
-    /// How many rows each unit wants to sweep, and has swept.
+    /// The number of rows that each unit wants to sweep, and has swept.
     pub(super) accounts: BTreeMap<String, Account>,
-    /// Counts how often another server has taken over, for each caller.
+    /// Counts for each caller how often another server has taken over.
     pub(super) moves: Vec<watch::Sender<u64>>,
     /// Rows of objects that are gone, which another database has in their state before the eviction.
     pub(super) lost_evictions: BTreeSet<Box<str>>,
     /// The table of lost evictions.
     pub(super) recorded_as_lost: BTreeMap<Box<str>, LostEviction>,
-    /// How far its clock is off, in microseconds.
+    /// The error of its clock, in microseconds.
     clock: i64,
-    /// Whether rows of deleted objects are purged.
+    /// Rows of deleted objects are purged.
     purges: bool,
-    /// When each row was marked as deleted, by the true time.
+    /// The true time when each row was marked as deleted.
     marked: BTreeMap<Box<str>, Instant>,
     pub(super) purged: BTreeSet<Box<str>>,
     /// The marks of rules, by uid.
@@ -201,7 +201,7 @@ impl World {
             let uid = &kept.row.uid;
             self.note(who, &format!("purged: {}", kept.told()));
             let age = self.database.marked.get(uid).map_or(AGE, Instant::elapsed);
-            // A time is taken before its write, which may be delayed.
+            // A writer takes the time before its write, which may be delayed.
             if age < LEAST_AGE && !self.database.by_hand.contains(uid) {
                 self.violate(format!("no row is purged before its time: {} after {age:?}", kept.told()));
             }
@@ -421,7 +421,7 @@ impl World {
         self.confirmed(&uid);
     }
 
-    /// Changes a row by hand on which no object's life depends.
+    /// Changes a row by hand, but no row that an object's life depends on.
     pub(super) fn change_by_hand(&mut self) {
         let uids: Vec<Box<str>> = self
             .database
@@ -447,7 +447,8 @@ impl World {
                 self.store(row, Some(old));
             }
             2 => {
-                // The columns of a tombstone may be those of an earlier version. Live again, it would say what no version tells.
+                // The columns of a tombstone may come from an earlier version. If it were live again, it would hold values that no version
+                // has.
                 if old.row.delete_time.is_some() && !is_whole(&old.row) {
                     return;
                 }

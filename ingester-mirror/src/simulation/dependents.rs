@@ -1,5 +1,5 @@
-//! Dependents, in some seeds: objects have owners, many of them have no rows, and there is a second kind that is suspended. A rule must not take an
-//! owner out of etcd as long as the cluster has an object that it owns, because that would be collected as garbage.
+//! Dependents, in some seeds: objects have owners, many of them have no rows, and there is a second kind that is suspended. A rule must not
+//! take an owner out of etcd while the cluster has an object that it owns, because that object would be deleted as garbage.
 
 use super::database::text;
 use super::kinds::{Flavour, MODEL};
@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an object must have been as it is: an ingester has heard of it and has stored it, or remembers it.
+/// The time for which an object must have been unchanged before an ingester certainly knows it: it has heard of it and has stored it, or
+/// remembers it.
 const KNOWN: Duration = Duration::from_secs(12);
 
 /// The same after an outage of the database.
@@ -37,7 +38,7 @@ struct Part {
     since: Instant,
 }
 
-/// The objects of the suspended kind, and which ingester has asked for them.
+/// The objects of the suspended kind, and the ingesters that have asked for them.
 #[derive(Default)]
 pub(super) struct Parts {
     parts: BTreeMap<u32, Part>,
@@ -99,7 +100,7 @@ impl World {
         owners.into_iter().map(|owner| Box::<str>::from(owner.as_str())).filter(|owner| uids.contains(owner)).collect()
     }
 
-    /// Weighs the objects that a rule means, as the database shows them.
+    /// Weighs the objects that a rule chooses, as the database shows them.
     pub(super) fn weigh(
         &mut self,
         leaving: &[Candidate],
@@ -140,7 +141,8 @@ impl World {
         weighed
     }
 
-    /// An object that this one owns, and that an ingester knows or was told of. The API server listed the suspended kind at that time.
+    /// Returns an object that this one owns, and that an ingester knows or was told of. The API server listed the suspended kind at that
+    /// time.
     fn dependent_of(&self, uid: &str, listed: Instant) -> Option<String> {
         let is_part = |(_, part): &(&u32, &Part)| part.owner == uid && part.since < listed;
         if let Some((number, _)) = self.parts.parts.iter().find(is_part) {
@@ -176,7 +178,7 @@ impl World {
 }
 
 impl Client {
-    /// Who asks.
+    /// Returns the ingester and the unit that ask.
     pub(super) fn asker(&self) -> (usize, String) {
         (self.ingester, self.namespace.unwrap_or(&self.unit).to_owned())
     }

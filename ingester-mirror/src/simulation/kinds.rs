@@ -1,4 +1,4 @@
-//! The kind that is mirrored, as two releases have it.
+//! The mirrored kind, in the definitions of two releases.
 
 use ingester_core::Kind;
 use ingester_core::json;
@@ -7,7 +7,7 @@ use ingester_core::object::Object;
 use ingester_core::schema::{Column, Field, Fingerprint, Ident, Key, Shape, SqlType, Table, TableParts};
 use ingester_core::value::{Value, Values};
 
-/// What is special about an object, if anything: the text of `spec.flavour`.
+/// The special property of an object, if any: the text of `spec.flavour`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flavour {
     Plain,
@@ -51,7 +51,7 @@ pub(super) const MODEL: Kind = {
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 1, of_unmarked: 1 })
 };
 
-/// The same with one more column, as the next release has it. The table has the columns of this one.
+/// The same kind with one more column, in the next release. The table has this kind's columns.
 pub(super) const NEWER: Kind = {
     const FIELDS: &[Field] = &[OWNER, Field::new("tier", Shape::scalar(SqlType::VarChar(255))).without_key()];
     const PARTS: TableParts = TableParts::of(FIELDS);
@@ -81,7 +81,7 @@ pub(super) const WIDER: Kind = {
 /// The next release with the filter that leaves out [`Flavour::LeftOut`].
 pub(super) const NARROWER: Kind = NEWER.filtering();
 
-/// The kind, where annotations take objects out of the cluster, or where they do not.
+/// Returns the kind with annotations that take objects out of the cluster, or with annotations that do not.
 pub(super) fn evictable(kind: Kind, evictable: bool) -> Kind {
     if evictable {
         return kind;
@@ -121,7 +121,7 @@ fn decode_wider(object: &Object, values: &mut Values) -> Result<bool, json::Erro
     Ok(true)
 }
 
-/// The new column has the owner's text, too: so it changes whenever the owner does.
+/// The new column has the owner's text, too, so it changes whenever the owner does.
 fn decode_newer(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
     let owner = owner(object)?;
     let included = owner.is_some();

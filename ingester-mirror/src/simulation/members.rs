@@ -1,6 +1,6 @@
-//! Ingesters that share the work: the real members and supervisors, by Leases that the API server's model keeps. They are killed, frozen
-//! and cut off from the API server like everything else here, and they write rows as the mirror does. One that is frozen sends
-//! nothing and hears nothing; what it had decided to send is sent when it wakes.
+//! Ingesters that share the work: the real members and supervisors, with Leases that the API server's model keeps. They are killed, frozen
+//! and cut off from the API server like everything else here, and they write rows as the mirror does. A frozen ingester sends and hears
+//! nothing; requests that it had decided on are sent when it wakes.
 
 use super::kinds::MODEL;
 use super::policies;
@@ -30,26 +30,26 @@ use tokio_util::sync::CancellationToken;
 /// One in this many seeds has members.
 const SEEDS: u64 = 7;
 
-/// How long a freeze or a cut may take, in milliseconds: shorter and longer than a Lease lasts.
+/// The longest duration of a freeze or a cut, in milliseconds: some are shorter and some longer than a Lease lasts.
 const TROUBLE: u64 = 40_000;
 
 /// How long the program waits for its member to leave.
 const LEAVE: Duration = Duration::from_secs(3);
 
-/// Whether the ingesters of a seed share the work.
+/// Returns true if the ingesters of a seed share the work.
 pub(super) fn are_in(seed: u64) -> bool {
     seed % SEEDS == 3
 }
 
 thread_local! {
-    /// The names of members come from the seed, too: they decide which member gets what.
+    /// The names of members come from the seed, too: they decide which member gets which unit.
     static NAMES: Cell<u64> = const { Cell::new(0) };
 }
 
 fn name() -> String {
     let number = NAMES.get();
     NAMES.set(number + 1);
-    // Their order must not be that of their starts.
+    // The order of the names must differ from the order of the starts.
     format!("{:08x}", (number.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995) & 0xffff_ffff)
 }
 
@@ -76,7 +76,7 @@ impl KeptLeases {
         stored
     }
 
-    /// Whether it has this version of a Lease.
+    /// Checks that it has this version of a Lease.
     fn check(&self, record: &Record) -> Result<(), LeaseError> {
         match self.leases.get(&record.name) {
             None => Err(LeaseError::Gone),
@@ -94,7 +94,7 @@ pub(super) struct Tally {
     pub(super) twice: usize,
 }
 
-/// Which ingester sent which state of a row.
+/// The ingester that sent each state of a row.
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) tally: Tally,
@@ -130,7 +130,7 @@ impl World {
         }
     }
 
-    /// What is wrong at rest.
+    /// Returns the violation at rest.
     pub(super) fn members_at_rest(&self) -> Option<String> {
         let shards = self.shards?;
         let names = scopes(&[MODEL], &config(Config::default(), shards)).into_iter().map(|scope| scope.name());
@@ -156,7 +156,7 @@ pub(super) fn begin(seed: u64) {
     NAMES.set(seed.wrapping_mul(104_729) & 0xffff_ffff);
 }
 
-/// One life of a member, until it is to stop. An error is the message of a panic.
+/// Runs one life of a member, until it must stop. An error is the message of a panic.
 pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) -> Result<(), String> {
     let (config, assignment) = (unit.config(), Assignment::of_members());
     let heard = client.sim.world().reports.metrics.clone();
@@ -209,7 +209,7 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
     while let Some(ended) = units.join_next().await {
         ended.map_err(panic_of)?;
     }
-    // As the program does: the units end first, then the member leaves.
+    // In the same order as the program: the units end first, then the member leaves.
     left.cancel();
     match tokio::time::timeout(LEAVE, members.join_next()).await {
         Ok(Some(Err(error))) => Err(panic_of(error)),
@@ -217,9 +217,9 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
     }
 }
 
-/// What happens to members, until the time of trouble is over.
+/// Brings troubles to the members, until the time of trouble is over.
 pub(super) async fn befall(sim: Sim, seed: u64) {
-    // It has its own random numbers, so that it changes nothing else.
+    // Separate random numbers, so that this changes nothing else.
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x6d65_6d62);
     while !sim.world().calm {
         tokio::time::sleep(Duration::from_millis(rng.u64(1..20_000))).await;
@@ -243,7 +243,7 @@ pub(super) async fn befall(sim: Sim, seed: u64) {
     }
 }
 
-/// Whether any controller has panicked. Its supervisor would start it again.
+/// Watches for panics of controllers. Their supervisors would start them again.
 pub(super) async fn watch_panics(sim: Sim) {
     loop {
         tokio::time::sleep(Duration::from_millis(400)).await;
@@ -330,7 +330,7 @@ impl Leases for Client {
         async {
             let changed = self.sim.world().leases_of(self.ingester).changed.clone();
             changed.notified().await;
-            // Renewals wake every member, too, which is more than the real one does; some are missed.
+            // Unlike the real server, renewals wake every member, too. Some changes are missed.
             tokio::time::sleep(Duration::from_millis(900)).await;
         }
         .boxed()

@@ -8,21 +8,21 @@
 //! - `SIMULATION_SEEDS=1000..50000` before it runs these seeds instead;
 //! - `SIMULATION_SEED=7` prints the history of one seed.
 //!
-//! `tests/mistakes/` makes past mistakes again; the simulation must find them.
+//! `tests/mistakes/` repeats past mistakes; the simulation must find them.
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `world` | random numbers, virtual time, the history; the way of a request to a server |
+//! | `world` | random numbers, virtual time, the history; the path of a request to a server |
 //! | `things` | an object of the API server's model |
 //! | `api_server`, `cluster`, `streams` | a model of the API server; its requests; its streams: watches and streamed lists |
 //! | `database`, `rows` | a model of the database; its requests |
 //! | `restores` | restores of the whole cluster |
 //! | `only_copy` | evicted rows: their invariants, and what users do with them |
 //! | `taking_back` | in some seeds: restores of single objects, concurrent with writes to their rows |
-//! | `policies` | in some seeds: the rule by which objects leave etcd, and the invariants of its evictions |
+//! | `policies` | in some seeds: a rule by which objects leave etcd, and the invariants of its evictions |
 //! | `dependents` | in some seeds: dependents without rows, and a suspended kind; no rule moves their owners |
-//! | `retention` | in some seeds: the rules by which evicted rows are purged, and their invariants |
-//! | `kinds` | the kind that is mirrored |
+//! | `retention` | in some seeds: rules by which evicted rows are purged, and their invariants |
+//! | `kinds` | the mirrored kind |
 //! | `troubles` | the faults of a seed |
 //! | `users` | users that change objects; outages of the servers |
 //! | `members` | in some seeds: ingesters that share the work by Leases, with freezes and cuts |

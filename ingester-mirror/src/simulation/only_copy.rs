@@ -1,4 +1,4 @@
-//! Evicted rows whose objects are gone: each is the only copy. What must hold for them, and what people do with them.
+//! Evicted rows whose objects are gone: each is the only copy. Their invariants, and the changes that people make.
 
 use super::api_server::ServerState;
 use super::database::{KeptRow, text};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a user who restores an object waits for its row.
+/// The time that a user who restores an object waits for its row.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The pause between two looks at it.
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct OnlyCopies {
     /// The content of each row, by uid.
     rows: BTreeMap<Box<str>, Content>,
-    /// When a person decided for the object of a ghost, by uid.
+    /// The time when a person decided about a ghost's object, by uid.
     decided: BTreeMap<Box<str>, Instant>,
 }
 
@@ -56,26 +56,26 @@ impl OnlyCopies {
         self.rows.contains_key(uid)
     }
 
-    /// The objects for which a person has decided so recently that an ingester may not have seen it.
+    /// Returns the objects that a person decided about so recently that an ingester may not have seen it.
     pub(super) fn just_decided(&self) -> impl Iterator<Item = &Box<str>> {
         self.decided.iter().filter(|(_, decided)| decided.elapsed() < PATIENCE).map(|(uid, _)| uid)
     }
 
-    /// A rule, or the end of its mark, has changed what a row says.
+    /// Records that a rule, or the end of its mark, has changed the content of a row.
     pub(super) fn changed(&mut self, uid: &str, content: Content) {
         if let Some(copy) = self.rows.get_mut(uid) {
             *copy = content;
         }
     }
 
-    /// Forgets what a row says.
+    /// Forgets the content of a row.
     pub(super) fn forget(&mut self, uid: &str) {
         self.rows.remove(uid);
     }
 }
 
 impl World {
-    /// Remembers whether a row says that its object has left the cluster.
+    /// Records whether a row says that its object has left the cluster.
     pub(super) fn confirmed(&mut self, uid: &str) {
         let confirmed = self.database.rows.get(uid).filter(|kept| kept.row.eviction == Eviction::Confirmed);
         let Some(kept) = confirmed.filter(|_| !self.copies.has(uid)) else { return };
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Whether an object is there although its row is the only copy of it.
+    /// Returns true if an object exists although its row is the only copy of it.
     pub(super) fn is_ghost(&self, thing: &Thing) -> bool {
         self.database.rows.get(thing.uid.as_str()).is_some_and(|kept| match kept.row.eviction {
             Eviction::None => false,
@@ -95,17 +95,17 @@ impl World {
         })
     }
 
-    /// Whether an object and its evicted row say the same.
+    /// Returns true if an object and its evicted row have the same content.
     pub(super) fn says_the_same(&self, thing: &Thing) -> bool {
         let kept = self.database.rows.get(thing.uid.as_str());
         let copy = kept.map(|kept| content(&kept.row)).filter(|copy| !copy.deleted);
         copy.is_some_and(|copy| copy.object == said(&thing.text()))
     }
 
-    /// What is wrong with a ghost.
+    /// Returns the violation of a ghost.
     pub(super) fn ghost_at_rest(&self, thing: &Thing) -> Option<&'static str> {
         if thing.flavour == Flavour::LeftOut {
-            // It is not compared with its row until it is to be released: the audit reports it.
+            // Its row is not compared with it before it must be released: the audit reports it.
             return None;
         }
         let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
@@ -117,19 +117,20 @@ impl World {
         (!told).then_some("a ghost is reported")
     }
 
-    /// An eviction that is neither confirmed nor recorded as lost, although its object is gone.
+    /// Returns an eviction that is neither confirmed nor recorded as lost, although its object is gone.
     pub(super) fn unconfirmed(&self) -> Option<String> {
         let there = |uid: &str| self.server.things.values().any(|thing| thing.uid == uid);
         let unconfirmed = self.database.rows.values().find(|kept| {
             let leaving = kept.row.eviction == Eviction::Intended && kept.row.delete_time.is_none();
-            // A database that took over may have an earlier state of the row, which says that the object leaves: that is not the last state.
+            // A database that took over may have an earlier state of the row, which says that the object leaves. This state is not the last
+            // one.
             let lost = self.database.recorded_as_lost.contains_key(&kept.row.uid);
             leaving && !lost && !there(&kept.row.uid)
         });
         unconfirmed.map(|kept| format!("an eviction is confirmed once the object is gone: {}", kept.told()))
     }
 
-    /// An ingester writes over a row.
+    /// Checks an ingester's write over a row.
     pub(super) fn before_overwrite(&mut self, old: &KeptRow, new: &StoredRow) {
         let Some(copy) = self.copies.rows.get(&new.uid) else { return };
         if content(new) != *copy || new.eviction != Eviction::Confirmed {
@@ -140,7 +141,7 @@ impl World {
         }
     }
 
-    /// The only copy of an object whose row is no longer as it was left.
+    /// Returns an object that had its only copy in a row that has changed without permission.
     pub(super) fn lost_copy(&self) -> Option<String> {
         let kept = |uid: &str, copy: &Content| {
             let row = self.database.rows.get(uid);
@@ -150,7 +151,7 @@ impl World {
         lost.map(|(uid, _)| format!("the only copy of an object survives: {uid}"))
     }
 
-    /// A person does something with an evicted row, as the server of rows lets them.
+    /// Lets a person change an evicted row, in a way that the server allows.
     pub(super) fn person(&mut self, sim: &Sim) {
         if self.database.refusal_of_changes().is_some() {
             return;
@@ -196,7 +197,7 @@ impl World {
         self.store(row, Some(old.clone()));
     }
 
-    /// Decides which of a ghost and its row stays.
+    /// Decides if a ghost or its row stays.
     fn decide(&mut self, old: &KeptRow, ghost: Option<Thing>) {
         // A ghost that equals its row is evicted again automatically.
         let decides = |world: &World, ghost: &Thing| {

@@ -1,4 +1,4 @@
-//! How often and how soon an ingester may repeat a request.
+//! Limits how often and how soon an ingester may repeat a request.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use tokio::time::Instant;
 /// The least time between a failure and the next attempt.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// How often one ingester may repeat a request within a second.
+/// The number of times that one ingester may repeat a request within a second.
 const PER_SECOND: u32 = 20;
 
-/// How often and how soon each ingester repeats a request.
+/// Records how often and how soon each ingester repeats a request.
 #[derive(Default)]
 pub(super) struct Pace {
-    /// By ingester, life and question: the second, how often in it, and the last failure.
+    /// By ingester, life and question: the second, the number of times in it, and the last failure.
     asked: HashMap<(usize, u32, String), Asked>,
-    /// When an ingester learned something of an object, or of all.
+    /// The time when an ingester learned something about an object, or about all.
     learned: HashMap<(usize, Option<String>), Instant>,
-    /// How long an arrival may wait for an answer of a server before anything is done about it.
+    /// The time that an arrival may wait for an answer of a server before the ingester reacts to it.
     waits: Duration,
 }
 
@@ -25,10 +25,10 @@ pub(super) struct Pace {
 struct Asked {
     second: Option<Instant>,
     times: u32,
-    /// How often within that second too soon after a failure.
+    /// The number of times within that second that came too soon after a failure.
     hasty: u32,
     begun: Option<Instant>,
-    /// When a row of the question's object was stale, if nothing else can lead to the question.
+    /// The time when a row of the question's object was stale, if nothing else can lead to the question.
     stale: Option<Instant>,
     stale_before: Option<Instant>,
     failed: Option<Instant>,
@@ -79,15 +79,15 @@ impl Pace {
         self.asked.entry((ingester, life, key.to_owned())).or_default().failed = Some(now);
     }
 
-    /// A row was stale, and nothing else about the object can lead to this question. Only the first time in a while counts: the
-    /// question that follows another may be due at this very moment.
+    /// Records that a row was stale, and that nothing else about the object can lead to this question. Only the first time in a while
+    /// counts: the question that follows another may be due at this very moment.
     pub(super) fn stale(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
         let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
         let before = asked.stale_before.replace(now);
         asked.stale = before.is_none_or(|before| now - before > Duration::from_secs(60)).then_some(now);
     }
 
-    /// Not only a stale row leads to this question: a refused request about the same object.
+    /// Records that a refused request about the same object leads to this question, too, and not only a stale row.
     pub(super) fn wanted(&mut self, ingester: usize, life: u32, key: &str) {
         if let Some(asked) = self.asked.get_mut(&(ingester, life, key.to_owned())) {
             asked.stale = None;

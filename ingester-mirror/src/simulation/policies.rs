@@ -1,4 +1,4 @@
-//! The rule by which objects leave etcd in some seeds: which objects it covers, and what must hold for those that it evicts.
+//! The rule by which objects leave etcd in some seeds: the objects that it covers, and the invariants of its evictions.
 
 use super::database::{KeptRow, text};
 use super::kinds::{MODEL, NEWER};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How many of the covered objects stay.
+/// The number of covered objects that stay.
 const LAST: usize = 1;
 
 /// The results of snapshots.
@@ -26,12 +26,12 @@ const LAST: usize = 1;
 pub(super) struct Snapshots {
     /// The objects that were not among the last ones of some snapshot.
     beyond: BTreeSet<Box<str>>,
-    /// The objects that an ingester has deleted for the rule alone, and that nothing else has happened to since.
+    /// The objects that an ingester has deleted only because of the rule, and that have not changed since.
     deleted: BTreeSet<Box<str>>,
 }
 
 impl Snapshots {
-    /// Records that something else has happened to an object.
+    /// Records another change of an object.
     pub(super) fn forget(&mut self, uid: &str) {
         self.deleted.remove(uid);
     }
@@ -67,7 +67,7 @@ fn enforcing(config: &Config, enforce: bool) -> Config {
 
 /// Switches the rule off and on again, until the time of trouble is over. Then it is on.
 pub(super) async fn switch(sim: Sim, seed: u64) {
-    // Its own random numbers keep the rest of the run the same.
+    // Separate random numbers keep the rest of the run the same.
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x7377_6974);
     while !sim.world().calm {
         tokio::time::sleep(Duration::from_millis(rng.u64(1..SWITCHED))).await;
@@ -88,12 +88,12 @@ pub(super) fn config(mut config: Config) -> Config {
     config
 }
 
-/// The column by which a release tells what is done: the next one has a column of its own, which former rows lack.
+/// Returns the column that shows a release which objects are done: the next release uses its new column, which former rows lack.
 pub(super) fn place_of_done(kind: &Kind) -> usize {
     kind.table().columns.len() - 1
 }
 
-/// The premise of the rules of a release, about live rows and about those of evicted objects.
+/// Returns the premise of the rules of a release, for live rows and for the rows of evicted objects.
 pub(super) fn premise(kind: &Kind, latest: u32) -> Premise {
     let mut reads = Reads::default();
     reads.add_place(place_of_done(kind));
@@ -153,7 +153,7 @@ impl World {
     /// The rule's snapshot: the live rows that it covers.
     pub(super) fn candidates(&mut self, kind: &Kind, last: usize) -> Vec<Candidate> {
         let place = place_of_done(kind);
-        // As `done!=false` would: also without a value.
+        // The same as `done!=false`: it also matches without a value.
         let is_meant = |kept: &&KeptRow| {
             let said = text(&kept.row, place);
             said.is_empty() || is_done(said)
@@ -176,7 +176,7 @@ impl World {
         premise(kind, self.database.latest)
     }
 
-    /// How many of these rows the premise excludes by the definition that wrote them.
+    /// Returns how many of these rows the premise excludes because of the definition that wrote them.
     pub(super) fn count_pending(&mut self, is_covered: fn(&KeptRow) -> bool, premise: &Premise) -> u64 {
         let covered = self.database.rows.values().filter(|kept| is_covered(kept));
         let refused = covered.filter(|kept| premise.refuses(kept.row.ingest_version).is_some());
@@ -186,7 +186,7 @@ impl World {
         count
     }
 
-    /// Those of these uids whose rows do not prove what rules read of them.
+    /// Returns the uids whose rows do not prove the values that rules read from them.
     pub(super) fn unproved(&mut self, kind: &Kind, premise: &Premise, uids: &[String]) -> HashSet<Box<str>> {
         let row = |uid: &String| self.database.rows.get(uid.as_str()).map(|kept| &kept.row);
         let rows = uids.iter().filter_map(row);
@@ -196,7 +196,7 @@ impl World {
         unproved
     }
 
-    /// Those of these candidates whose rows are unchanged and proved.
+    /// Returns the candidates whose rows are unchanged and proved.
     pub(super) fn proved(&mut self, kind: &Kind, premise: &Premise, candidates: Vec<Candidate>) -> Vec<Candidate> {
         let mut proved = Vec::new();
         for candidate in candidates {
@@ -215,7 +215,7 @@ impl World {
         proved
     }
 
-    /// Whether the rule may take an object in its present state out of the cluster.
+    /// Returns true if the rule may take an object in its present state out of the cluster.
     pub(super) fn may_leave_by_rule(&self, thing: &Thing) -> bool {
         self.more.policies && thing.is_done() && self.snapshots.beyond.contains(thing.uid.as_str())
     }
@@ -227,23 +227,23 @@ impl World {
         }
     }
 
-    /// Whether a row may not be marked as deleted, because the rule has evicted its object. If several ingesters follow the cluster at the same
-    /// time, those that have not evicted it may mark it.
+    /// Returns true if a row may not be marked as deleted, because the rule has evicted its object. If several ingesters follow the cluster
+    /// at the same time, the ones that have not evicted it may mark it.
     pub(super) fn is_evicted_by_rule(&self, uid: &str) -> bool {
         let one = self.ingesters.len() == 1 || self.shards.is_some();
         one && self.snapshots.deleted.contains(uid) && !self.database.by_hand.contains(uid)
     }
 
-    /// Whether an intended eviction is taken back in a version in which only the rule can have requested it.
+    /// Returns true if an intended eviction is taken back in a version in which only the rule can have requested it.
     pub(super) fn is_reconsidered(&self, old: &KeptRow, new: &StoredRow) -> bool {
         let asked = text(&old.row, base::JSON).contains(IMMUTABLE);
         let lives = new.delete_time.is_none() && new.res_version == old.row.res_version;
         self.more.policies && !asked && lives && old.row.eviction == Eviction::Intended
     }
 
-    /// What the rule has not done although there was time for everything.
+    /// Returns the work that the rule has left undone although there was time for everything.
     pub(super) fn undone(&self) -> Option<String> {
-        // Only ingesters of the latest definition judge. Of members, each judges only its own objects.
+        // Only ingesters of the latest definition judge. With members, each judges only its own objects.
         let is_newer = self.database.latest == NEWER.ingest_version();
         let kind = if is_newer { NEWER } else { MODEL };
         let judges = self.ingesters.iter().filter(|ingester| ingester.newer == is_newer).count();

@@ -1,15 +1,15 @@
-//! What ingesters report: Events, metrics and rejects. Permanent refusals must be among these reports.
+//! The reports of ingesters: Events, metrics and rejects. They must contain every permanent refusal.
 
 use super::things::Thing;
 use super::world::World;
 use crate::metrics::Metrics;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// After how many refusals of one version to one process they must be reported. Each time, the process checks whether the object has changed
-/// meanwhile, which tells it nothing if that fails, or if it has changed by then.
+/// After this many refusals of one version to one process, a report is required. Each time, the process checks if the object has changed in
+/// the meantime. It learns nothing if that check fails, or if the object has changed by then.
 const REFUSALS: u32 = 5;
 
-/// After how many refusals an object is left without our finalizer.
+/// After this many refusals, an object is left without our finalizer.
 const ADDITIONS: u32 = 3;
 
 /// A request to the API server about an object.
@@ -22,7 +22,7 @@ pub(super) enum Verb {
     Delete,
 }
 
-/// What the API server refused: the verb, the object's uid and version, and the status.
+/// A refusal by the API server: the verb, the object's uid and version, and the status.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Refusal {
     verb: Verb,
@@ -31,18 +31,18 @@ pub(super) struct Refusal {
     code: u16,
 }
 
-/// What was refused, and what was reported.
+/// The refusals and the reports.
 #[derive(Default)]
 pub(super) struct Reports {
     /// The refusal that is about to be answered.
     answered: Option<Refusal>,
-    /// How often each process of an ingester has heard a refusal: the ingester's number, which of its lives, and the refusal.
+    /// How often each process of an ingester has heard a refusal: the ingester's number, the number of its life, and the refusal.
     heard: BTreeMap<(usize, u32, Refusal), u32>,
     /// How often a webhook refused to change an object, by uid and version.
     conflicts: BTreeMap<(String, u64), u32>,
     /// The uids of the objects that Events were about.
     pub(super) events: BTreeSet<String>,
-    /// Where the ingesters count.
+    /// The metrics of the ingesters.
     pub(super) metrics: Option<Metrics>,
 }
 
@@ -52,19 +52,19 @@ impl World {
         self.reports.answered = Some(Refusal { verb, uid: thing.uid.clone(), version: thing.version, code });
     }
 
-    /// A webhook says that an object cannot be changed so.
+    /// Records that a webhook refuses this change of an object.
     pub(super) fn in_conflict(&mut self, thing: &Thing) {
         *self.reports.conflicts.entry((thing.uid.clone(), thing.version)).or_default() += 1;
     }
 
-    /// Whether an object may be left without our finalizer, because adding it to this version was refused often enough.
+    /// Returns true if an object may be left without our finalizer, because adding it to this version was refused often enough.
     pub(super) fn is_left(&self, thing: &Thing) -> bool {
         let conflicts = self.reports.conflicts.get(&(thing.uid.clone(), thing.version));
         // Restores of etcd may remove it again, which an Event reports.
         conflicts.is_some_and(|conflicts| *conflicts >= ADDITIONS) || self.reports.events.contains(&thing.uid)
     }
 
-    /// Repeated refusals that are not reported anywhere.
+    /// Returns repeated refusals that were not reported anywhere.
     pub(super) fn unreported(&self) -> Option<String> {
         let metrics = self.reports.metrics.as_ref()?;
         let mut rendered = None;

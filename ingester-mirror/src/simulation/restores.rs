@@ -1,4 +1,4 @@
-//! What happens to the whole cluster: it is restored from a backup, or loses all of its objects for a while.
+//! Events of the whole cluster: it is restored from a backup, or loses all of its objects for a while.
 
 use super::things::Thing;
 use super::world::World;
@@ -7,9 +7,8 @@ use tokio::time::Instant;
 
 /// The versions that a restored cluster gives again to other states of the same objects.
 ///
-/// A version that comes twice looks the same, so only an ingester that knows that the cluster went back can find it. One whose first
-/// list comes after the cluster has reached the newest version that is stored cannot know: what such a list cannot show is not
-/// required.
+/// A version that occurs twice looks the same, so only an ingester that knows that the cluster went back can find it. If an ingester's
+/// first list comes after the cluster has reached the newest stored version, it cannot know this, so the simulation does not require it.
 #[derive(Default)]
 pub(super) struct Again {
     /// Below this version, until all ingesters have listed.
@@ -18,7 +17,7 @@ pub(super) struct Again {
     given: HashSet<(String, u64)>,
     /// When all ingesters had last listed. Requests from before that belong to a lost past.
     known: Option<Instant>,
-    /// Facts that nothing can know.
+    /// Facts that no ingester can know.
     pub(super) unknowable: HashSet<(String, u64)>,
 }
 
@@ -29,7 +28,7 @@ impl Again {
         self.below = Some(newest).filter(|newest| *newest > version);
     }
 
-    /// Whether a version may be given once more to an object.
+    /// Returns true if a version may be given once more to an object.
     pub(super) fn gives(&mut self, uid: &str, version: u64) -> bool {
         if self.below.is_some_and(|below| version >= below) {
             self.give_up();
@@ -53,8 +52,8 @@ impl Again {
         }
     }
 
-    /// Records that a request that an ingester sent at this time is written. If it has not listed since the restore, it may write what it received
-    /// before, and by its next list the cluster's version may have passed what it observed.
+    /// Records that a request which an ingester sent at this time is written. If the ingester has not listed since the restore, it may
+    /// write objects that it received before, and by its next list the cluster's version may have passed the version that it observed.
     pub(super) fn written<'u>(
         &mut self,
         ingester: usize,
@@ -69,7 +68,7 @@ impl Again {
     }
 }
 
-/// What happens to the whole cluster.
+/// Events of the whole cluster.
 impl World {
     /// Brings the cluster back to the state of a backup. Versions are given again from there on.
     pub(super) fn restore(&mut self) {
@@ -85,7 +84,7 @@ impl World {
             self.server.again.begin(self.database.newest(), version);
         }
         self.note("etcd", &format!("restored from v{} to v{version}", self.server.version));
-        // An ingester that finds an object gone and has not seen a person's decision for it takes its row for one that has lost its
+        // If an ingester finds an object gone and has not seen a person's decision about it, it takes the row for one that has lost its
         // eviction.
         self.database.lost_evictions.extend(self.copies.just_decided().cloned());
         for thing in self.server.things.values() {

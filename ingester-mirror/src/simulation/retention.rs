@@ -1,4 +1,4 @@
-//! The rules by which rows of evicted objects leave the database in some seeds, and what must hold for the purged rows.
+//! The rules by which rows of evicted objects leave the database in some seeds, and the invariants of purged rows.
 
 use super::database::{KeptRow, text};
 use super::kinds::NEWER;
@@ -22,16 +22,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long after its eviction a row may go.
+/// A row may go this long after its eviction.
 const AFTER: Duration = Duration::from_secs(30);
 
-/// How long after it the row of an object that is done may go: another rule keeps it longer.
+/// The row of an object that is done may go this long after its eviction: another rule keeps it longer.
 const LONGER: Duration = Duration::from_secs(90);
 
-/// How many rows stay.
+/// The number of rows that stay.
 const LAST: usize = 1;
 
-/// How long a marked row stays.
+/// The time that a marked row stays.
 const GRACE: Duration = Duration::from_secs(20);
 
 /// The pause between two rounds.
@@ -95,7 +95,7 @@ fn owner_in_text(kept: &KeptRow) -> String {
 }
 
 impl Client {
-    /// Applies the rules again and again, as the program does beside the mirror.
+    /// Applies the rules in a loop, as the program does concurrently with the mirror.
     pub(super) async fn apply_rules(self) {
         let enforce = !self.sim.world().more.dry;
         loop {
@@ -120,7 +120,7 @@ impl CoveredRows for Client {
             let only_done = rule.name == DONE;
             let is_meant = move |kept: &KeptRow| !only_done || is_done(text(&kept.row, place_of_done(&kind)));
             let all = matches!(which, Which::All);
-            // A round asks for the same rule in several ways, whatever came of the others.
+            // A round asks about the same rule in several ways, whatever the results of the others are.
             let (until, uids, way) = match which {
                 Which::Page { until, .. } => (until, None, "page"),
                 Which::These(uids) => {
@@ -285,7 +285,7 @@ impl World {
         }
     }
 
-    /// Those of these rows that have not changed and that the premise lets rules judge.
+    /// Returns the rows that have not changed and that the premise lets rules judge.
     fn still(&mut self, rows: &[Covered], kind: &Kind, premise: &Premise) -> Vec<KeptRow> {
         let mut still = Vec::new();
         for row in rows {
@@ -392,7 +392,7 @@ impl World {
         }
     }
 
-    /// What enforced rules have not done although there was time for everything.
+    /// Returns the work that enforced rules have left undone although there was time for everything.
     pub(super) fn unpurged(&self) -> Option<String> {
         let is_judged =
             self.ingesters.iter().any(|ingester| ingester.newer) || self.database.latest < NEWER.ingest_version();

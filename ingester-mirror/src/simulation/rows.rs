@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long after a backfill to search again for rows of older definitions.
+/// The pause after a backfill before the next search for rows of older definitions.
 const BACKFILL: Duration = Duration::from_secs(60);
 
 /// The work that errors name while the disk of the database is full.
@@ -38,7 +38,7 @@ const ON_FULL_DISK: &str = "writing to a full disk";
 const RETENTION_PAUSE: Duration = Duration::from_secs(10);
 
 impl Client {
-    /// Backfills again and again, as the program does beside the mirror.
+    /// Backfills in a loop, as the program does concurrently with the mirror.
     pub(super) async fn backfill(self) {
         loop {
             let (kind, who) = (self.kind, self.name());
@@ -47,7 +47,7 @@ impl Client {
         }
     }
 
-    /// Whether the database may be used for the cluster; an error if one of the two does not answer.
+    /// Returns true if the database may be used for the cluster; an error if one of the two does not answer.
     pub(super) async fn is_own_database(&self) -> Result<bool, ()> {
         let found = self.request(Service::ApiServer, "identity".into(), |world| world.cluster()).await.map_err(drop)?;
         let claimed = found.clone();
@@ -58,7 +58,7 @@ impl Client {
         Ok(own)
     }
 
-    /// Creates the tables, or changes them to those of this release.
+    /// Creates the tables, or changes them to the tables of this release.
     pub(super) async fn make_tables(&self) {
         while self.change("tables", String::new(), |_| ()).await.is_err() {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -82,7 +82,7 @@ impl Client {
         }
     }
 
-    /// Purges rows again and again, as the program does beside the mirror.
+    /// Purges rows in a loop, as the program does concurrently with the mirror.
     pub(super) async fn retain(self) {
         loop {
             tokio::time::sleep(RETENTION_PAUSE).await;
@@ -425,7 +425,7 @@ impl Rows for Client {
         async move { self.change("uncount evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
     }
 
-    /// Answered at once: a request would take its turn, and change every history that is kept.
+    /// Answer at once: a request would draw random numbers, and change every history that is kept.
     fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>> {
         async move {
             let world = self.sim.world();
@@ -454,7 +454,7 @@ impl Rows for Client {
     }
 
     fn moves(&self) -> watch::Receiver<u64> {
-        // One for each, because a channel wakes several receivers in an unspecified order, and a seed must give one history.
+        // Use one channel for each, because a channel wakes several receivers in an unspecified order, and a seed must give one history.
         let (sender, moves) = watch::channel(0);
         self.sim.world().database.moves.push(sender);
         moves

@@ -30,39 +30,40 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// By when everything must be in order after the trouble.
+/// The time after the trouble by which everything must be in order.
 const REST: Duration = Duration::from_secs(900);
 
-/// How long it must stay so.
+/// The time for which it must stay so.
 const STAYS: Duration = Duration::from_secs(70);
 
-/// How many requests an ingester may make within [`STAYS`] for each namespace when nothing happens, and how many more for each object.
+/// The number of requests that an ingester may make within [`STAYS`] for each namespace when nothing happens, and the additional number for
+/// each object.
 const REQUESTS: (usize, usize) = (40, 40);
 
-/// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
+/// The additional number for an object that may not be deleted or whose finalizers may not be changed, because that is tried repeatedly.
 const REFUSED: usize = 20;
 
-/// How many rounds of rules are judged within [`STAYS`].
+/// The number of rounds of rules that are judged within [`STAYS`].
 const ROUNDS: usize = 10;
 
-/// How many requests a round of rules about rows, or about objects with dependents, makes: the time, the premise, marks before and after, a
-/// snapshot with its proof, pages with the results of other rules for them, and the pending rows of each of two rules.
+/// The number of requests in a round of rules about rows, or about objects with dependents: the time, the premise, marks before and after,
+/// a snapshot with its proof, pages with the results of other rules for them, and the pending rows of each of two rules.
 const JUDGED: usize = 13;
 
-/// How many requests a round of the rule about objects makes: the premise, a snapshot, the pending rows, a proof of those that stay, what was
-/// evicted lately, and a proof of those that leave.
+/// The number of requests in a round of the rule about objects: the premise, a snapshot, the pending rows, a proof of the objects that
+/// stay, the recent evictions, and a proof of the objects that leave.
 const CHOSEN: usize = 6;
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct RunOutcome {
-    /// What was wrong.
+    /// The violation.
     pub(crate) violation: Option<String>,
     pub(crate) history: Vec<String>,
     pub(super) requests: usize,
     /// The rows that members sent to the database.
     pub(super) tally: Tally,
-    /// How many rows rules met while they could not judge them.
+    /// The number of rows that rules met while they could not judge them.
     pub(super) pending: usize,
 }
 
@@ -88,7 +89,7 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
         let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(seed, &mut rng, more));
         let shards = members::are_in(seed).then(|| 1 + (seed / 7 % 2) as u32);
         let ingesters = if shards.is_some() { ingesters.max(2) } else { ingesters };
-        // Two at a time would disagree about the filter.
+        // Two concurrent ingesters would disagree about the filter.
         let ingesters = if more.filters { 1 } else { ingesters };
         let sim = Sim::new(seed, ingesters, troubles);
         {
@@ -147,7 +148,7 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
 
 async fn all(sim: &Sim, troubles: Troubles) {
     users::act(sim.clone(), troubles).await;
-    // Begun requests end.
+    // Let the requests that have begun end.
     tokio::time::sleep(Duration::from_secs(20)).await;
     while sim.world().lost {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -187,7 +188,7 @@ async fn all(sim: &Sim, troubles: Troubles) {
     if let Some(wrong) = checks::at_rest(&world) {
         world.violate(format!("at rest, no more: {wrong}"));
     }
-    // What leaves meanwhile is worked on, too.
+    // Objects that leave in the meantime cause work, too.
     let (requests, objects) = (world.requests - requests, world.server.things.len().max(before));
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
     let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
@@ -203,7 +204,7 @@ async fn all(sim: &Sim, troubles: Troubles) {
     }
 }
 
-/// Waits until everything is as it must be at rest. Returns what is not after [`REST`].
+/// Waits until everything is in order. Returns the first violation that is left after [`REST`].
 async fn rests(sim: &Sim) -> Result<(), String> {
     let begin = Instant::now();
     loop {
@@ -221,16 +222,16 @@ struct Setup {
     deletion_delay: Duration,
     /// The longest life of an ingester, in milliseconds.
     kills: Option<u64>,
-    /// Whether there are two releases: each start uses one of them.
+    /// There are two releases: each start uses one of them.
     releases: bool,
-    /// Whether there is trouble with clusters: each start asks which cluster it is, and the limit for sweeps is low.
+    /// There is trouble with clusters: each start asks which cluster it is, and the limit for sweeps is low.
     clusters: bool,
     more: More,
-    /// Whether rows are compared from time to time.
+    /// Rows are compared from time to time.
     resyncs: bool,
-    /// For how long changes are gathered.
+    /// The time for which changes are gathered.
     settle: Duration,
-    /// Into how many shards the kind is split, if the ingesters share the work.
+    /// The number of shards of the kind, if the ingesters share the work.
     shards: Option<u32>,
 }
 
@@ -255,7 +256,7 @@ fn begin_life(sim: &Sim, ingester: usize, setup: Setup) -> Client {
     Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None, mirrored }
 }
 
-/// Starts an ingester again and again.
+/// Starts an ingester in a loop.
 async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
     let late = sim.world().up_to(3000);
     tokio::time::sleep(late).await;
@@ -330,7 +331,7 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
     }
 }
 
-/// Follows each unit, until they are to stop. An error is the message of a panic.
+/// Follows each unit, until they must stop. An error is the message of a panic.
 async fn follow(client: Client, setup: Setup, stop: CancellationToken) -> Result<(), String> {
     let namespaces = if setup.more.namespaces { NAMESPACES.map(Some).to_vec() } else { vec![None] };
     let mut units = JoinSet::new();

@@ -1,4 +1,4 @@
-//! Which seeds are run, and how a run is reported.
+//! The seeds to run, and the report of a run.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
@@ -11,16 +11,16 @@ pub(crate) const SEEDS: Range<u64> = 0..2000;
 /// Seeds with histories that need many coincidences.
 pub(crate) const RARE: [u64; 4] = [2197, 3221, 6530, 8777];
 
-/// Seeds beyond those in which something was found once. They are useful as long as the models stay unchanged.
+/// Seeds outside of that range in which a mistake was found once. They are useful while the models stay unchanged.
 #[rustfmt::skip]
 pub(super) const KEPT: [u64; 11] = [
     // The deletion of an object that is left out failed while an older event of it waited, and was never retried.
     4045,
-    // A write that was under way for a minute came after the resync that would have undone it.
+    // A write that was on its way for a minute came after the resync that would have undone it.
     6518,
     // The deletion of an object whose evicted row had an earlier version left no trace.
     49917,
-    // A row that was revived by hand was forgotten, because the cluster did not answer when its object was to be looked at.
+    // A row that was revived by hand was forgotten, because the cluster did not answer when its object had to be looked at.
     141598,
     // The cluster was restored to the moment before an object's deletion, which was not requested again.
     200627,
@@ -57,12 +57,12 @@ pub(super) const KEPT_TODAY: [u64; 9] = [
     80822,
 ];
 
-/// Whether a seed was kept for its history. It has the troubles of its time.
+/// Returns true if a seed was kept for its history. It has the troubles of its time.
 pub(super) fn is_kept(seed: u64) -> bool {
     KEPT.contains(&seed) || RARE.contains(&seed)
 }
 
-/// The history of a run, and how it ended.
+/// Returns the history of a run, and its outcome.
 pub(crate) fn told(seed: u64, outcome: &RunOutcome) -> String {
     let violation = outcome.violation.as_deref().unwrap_or("nothing");
     format!("{}\nseed {seed}: {violation}", outcome.history.join("\n"))

@@ -1,4 +1,4 @@
-//! What the API server's model sends bit by bit: streamed lists and watches.
+//! The data that the API server's model sends bit by bit: streamed lists and watches.
 
 use super::api_server::{Event, is_of};
 use super::world::Client;
@@ -7,18 +7,18 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// When the server ends a watch.
+/// The time after which the server ends a watch.
 const WATCH: Duration = Duration::from_secs(290);
 
-/// After how much silence the client ends it.
+/// The silence after which the client ends it.
 const SILENCE: Duration = Duration::from_secs(330);
 
 const BOOKMARK: Duration = Duration::from_secs(60);
 
-/// After how much silence the client ends a streamed list.
+/// The silence after which the client ends a streamed list.
 const STREAM_SILENCE: Duration = Duration::from_secs(30);
 
-/// After how many objects a stream is cut off if something between server and client cuts streams off.
+/// The number of objects after which a stream is cut off if something between server and client cuts streams off.
 pub(super) const CUT_OFF: usize = 2;
 
 /// A streamed list that is being read.
@@ -31,9 +31,9 @@ pub(super) struct Streaming {
     /// The version of the list, once it is known: changes until all objects are sent belong to a list that continues.
     pub(super) until: Option<u64>,
     pub(super) epoch: u32,
-    /// How many objects are sent before it is cut off.
+    /// The number of objects that are sent before it is cut off.
     pub(super) left: Option<usize>,
-    /// When the connection is lost unnoticed.
+    /// The time when the connection is lost unnoticed.
     pub(super) dies: Option<Instant>,
     /// The longest time between two objects, in milliseconds: the server may have much to do.
     pub(super) pause: u64,
@@ -69,7 +69,7 @@ impl Streaming {
         sent.map(|sent| sent.map(|(_, listed)| listed))
     }
 
-    /// The next item, with uid and name of its object, and after which time.
+    /// Returns the next item, with uid and name of its object, and the time before it.
     fn step(&mut self, client: &Client) -> (Option<Result<Sent, u16>>, Duration) {
         let mut world = client.sim.world();
         let weather = world.weather;
@@ -119,11 +119,11 @@ pub(super) struct Watching {
     pub(super) position: u64,
     pub(super) epoch: u32,
     pub(super) begin: Instant,
-    /// How far the API server's cache, which serves it, is behind.
+    /// The delay of the API server's cache that serves the watch.
     pub(super) lag: Duration,
     /// When the last bookmark was sent.
     pub(super) bookmark: Instant,
-    /// When the connection is lost unnoticed.
+    /// The time when the connection is lost unnoticed.
     pub(super) dies: Option<Instant>,
     pub(super) ended: bool,
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a request to create an object may be under way.
+/// The time for which a request to create an object may be on its way.
 const UNDER_WAY: Duration = Duration::from_secs(90);
 
 /// A restore that has begun.
@@ -22,7 +22,7 @@ pub(super) struct OpenRestore {
     /// The content of the row when the restore began.
     read: Content,
     object: Value,
-    /// When the last request to create the object was sent.
+    /// The time when the last request to create the object was sent.
     sent: Option<Instant>,
 }
 
@@ -51,7 +51,7 @@ impl World {
         tokio::spawn(restore(sim.clone(), uid, nonce));
     }
 
-    /// Marks the row from which an object was restored that is stored now.
+    /// Marks the row from which a stored object was restored.
     pub(super) fn end_restore(&mut self, who: &str, origin: &Origin) {
         let is_open = |open: &&OpenRestore| open.nonce == *origin.nonce;
         let Some(open) = self.database.restores.get(&origin.from).filter(is_open).cloned() else { return };
@@ -65,7 +65,7 @@ impl World {
         self.delete_row(&kept);
     }
 
-    /// A restore that has not ended although its object is stored.
+    /// Returns a restore that has not ended although its object is stored.
     pub(super) fn unrestored(&self) -> Option<String> {
         let is_stored = |open: &OpenRestore| {
             let things = self.server.things.values();
@@ -80,7 +80,7 @@ impl World {
         self.server.state == ServerState::Up && self.server.served && !self.lost
     }
 
-    /// Does the next step of a restore. Returns whether there is another one.
+    /// Does the next step of a restore. Returns true if there is another one.
     fn step(&mut self, sim: &Sim, uid: &str, nonce: &str) -> bool {
         let Some(open) = self.database.restores.get(uid).filter(|open| open.nonce == nonce).cloned() else {
             return false;
@@ -137,7 +137,7 @@ async fn restore(sim: Sim, uid: Box<str>, nonce: String) {
     }
 }
 
-/// A request that creates an object takes effect after a while, whatever has become of its sender.
+/// A request that creates an object takes effect after a while, whatever happens to its sender.
 async fn create(sim: Sim, uid: String, open: OpenRestore, delay: Duration) {
     tokio::time::sleep(delay).await;
     sim.world().create_restored(&uid, &open);

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Threads that run seeds.
 const THREADS: u64 = 2;
 
-/// What ingesters did in many seeds.
+/// The actions of ingesters in many seeds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
     requests: usize,
@@ -27,7 +27,7 @@ impl Done {
     }
 }
 
-/// Prints a hash of a history, if the environment says so. Code that does the same keeps all of them.
+/// Prints a hash of a history, if the environment asks for it. After a change that keeps behaviour, all hashes are the same.
 #[allow(clippy::print_stdout, reason = "a later run is compared with it")]
 fn print_hash(seed: u64, outcome: &RunOutcome) {
     if std::env::var_os("SIMULATION_HASHES").is_some() {
@@ -37,7 +37,7 @@ fn print_hash(seed: u64, outcome: &RunOutcome) {
     }
 }
 
-/// Runs seeds until one fails. Returns the failed one with its history, and what was done.
+/// Runs seeds until one fails. Returns the failed one with its history, and the actions.
 fn first_failure(seeds: Range<u64>) -> (Option<(u64, String)>, Done) {
     let part = |thread: u64| {
         let mut done = Done::default();

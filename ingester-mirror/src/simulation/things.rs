@@ -5,7 +5,7 @@ use ingester_core::value::Micros;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-/// The names by which the program steers its objects.
+/// The names that control objects of the program.
 pub(super) const FINALIZER: &str = "michelangelo/Ingester";
 pub(super) const DELETING: &str = "michelangelo/Deleting";
 pub(super) const IMMUTABLE: &str = "michelangelo/Immutable";
@@ -24,7 +24,7 @@ pub(super) struct Thing {
     /// Its annotations.
     pub(super) deleting: bool,
     pub(super) immutable: bool,
-    /// Whether they have an effect.
+    /// The annotations have an effect.
     pub(super) evictable: bool,
     pub(super) finalizers: Vec<String>,
     pub(super) created: i64,
@@ -34,7 +34,7 @@ pub(super) struct Thing {
     /// The status with which it refuses its deletion by an ingester.
     pub(super) undeletable: Option<u16>,
     pub(super) namespace: &'static str,
-    /// The uid of its owner. Without its owner it is collected as garbage.
+    /// The uid of its owner. Without the owner it is deleted as garbage.
     pub(super) owned_by: Option<String>,
     /// It stays for a while after it was deleted, whatever its finalizers, like a Pod that is being stopped.
     pub(super) lingers: bool,
@@ -98,32 +98,32 @@ impl Thing {
         self.finalizers.iter().any(|finalizer| finalizer == FINALIZER)
     }
 
-    /// Whether its deletion is requested by its annotation.
+    /// Returns true if its annotation requests its deletion.
     pub(super) fn deletes(&self) -> bool {
         self.deleting && self.evictable
     }
 
-    /// Whether its eviction is requested.
+    /// Returns true if its eviction is requested.
     pub(super) fn evicts(&self) -> bool {
         self.immutable && self.evictable
     }
 
-    /// Whether the rule covers it: its condition holds.
+    /// Returns true if the rule covers it: its condition holds.
     pub(super) fn is_done(&self) -> bool {
         is_done(&self.owner.to_string())
     }
 
-    /// Whether its row must be live while nothing changes.
+    /// Returns true if its row must be live while nothing changes.
     pub(super) fn stays(&self) -> bool {
         self.deletion.is_none() && !self.deletes() && self.flavour != Flavour::LeftOut
     }
 
-    /// Whether nothing but writing its row is to be done.
+    /// Returns true if the only work left is writing its row.
     pub(super) fn needs_nothing(&self) -> bool {
         self.stays() && !self.evicts() && self.unpatchable.is_none() && self.flavour == Flavour::Plain
     }
 
-    /// For the history.
+    /// Returns its state for the history.
     pub(super) fn told(&self) -> String {
         let mut text = format!("{} {} v{}", self.name, self.uid, self.version);
         for (is, word) in [
@@ -144,12 +144,12 @@ impl Thing {
     }
 }
 
-/// Whether the rule covers objects with this text in the column `owner`.
+/// Returns true if the rule covers objects with this text in the column `owner`.
 pub(super) fn is_done(owner: &str) -> bool {
     owner.ends_with(['2', '3', '7'])
 }
 
-/// The finalizers after a patch; `None` if a test of it fails.
+/// Returns the finalizers after a patch; `None` if a test of the patch fails.
 pub(super) fn patched(metadata: &Value, patch: &Value) -> Option<Vec<String>> {
     let mut object = json!({ "metadata": metadata });
     for operation in patch.as_array()? {

@@ -1,6 +1,6 @@
-//! Which troubles a seed has, besides its weather.
+//! The troubles of a seed, in addition to its weather.
 
-/// Which troubles a seed has.
+/// The troubles of a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Troubles {
     pub(super) actions: u32,
@@ -11,9 +11,9 @@ pub(super) struct Troubles {
     pub(super) hands: bool,
     pub(super) restores: bool,
     pub(super) clocks: bool,
-    /// The API server loses all objects for a while, and an ingester is told to ask another cluster.
+    /// The API server loses all objects for a while, and an ingester gets a configuration that names another cluster.
     pub(super) clusters: bool,
-    /// Lists and watches must do without resyncs. So there is nothing that only a resync finds.
+    /// Lists and watches must suffice without resyncs. So the seed has no trouble that only a resync finds.
     pub(super) unaided: bool,
     pub(super) more: More,
 }
@@ -41,7 +41,7 @@ impl Troubles {
 /// Further troubles. A seed has some of them from separate random numbers, so that they change nothing in the seeds without them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct More {
-    /// The cluster is restored with a revision that continues: its objects are those of a backup, and no version comes twice.
+    /// The cluster is restored with a revision that continues: its objects come from a backup, and no version occurs twice.
     pub(super) bumps: bool,
     /// The cluster is restored, and gives versions that it has given before to other states of the same objects.
     pub(super) reuse: bool,
@@ -51,7 +51,7 @@ pub(super) struct More {
     pub(super) people: bool,
     /// The API server refuses every deletion for a while.
     pub(super) refusals: bool,
-    /// The API server refuses for good what an ingester asks about some objects.
+    /// The API server permanently refuses the requests of an ingester about some objects.
     pub(super) forbidden: bool,
     /// Rows of objects that were deleted are purged after a while, by the database's clock, which is wrong like any other.
     pub(super) retention: bool,
@@ -67,13 +67,13 @@ pub(super) struct More {
     pub(super) lags: bool,
     /// The kind is not evictable: annotations that request evictions and deletions have no effect.
     pub(super) unevictable: bool,
-    /// A rule says which objects leave etcd.
+    /// A rule decides which objects leave etcd.
     pub(super) policies: bool,
     /// The rule is switched off and on again.
     pub(super) switches: bool,
-    /// Rules say which rows of evicted objects are purged.
+    /// Rules decide which rows of evicted objects are purged.
     pub(super) rules: bool,
-    /// They are not enforced.
+    /// These rules are not enforced.
     pub(super) dry: bool,
     /// Some objects stay for a while after they were deleted.
     pub(super) lingers: bool,
@@ -83,9 +83,9 @@ pub(super) struct More {
     pub(super) tables: bool,
     /// The filter of the kind changes: in its first life the ingester stores objects that it leaves out in later ones.
     pub(super) filters: bool,
-    /// Objects without rows have owners, and so have those of a second kind, which is suspended.
+    /// Objects without rows have owners, and so do the objects of a second kind, which is suspended.
     pub(super) dependents: bool,
-    /// The disk of the database is full for a while, again and again: it answers questions and refuses every change.
+    /// The disk of the database is full for a while, repeatedly: it answers questions and refuses every change.
     pub(super) fills: bool,
 }
 
@@ -123,7 +123,7 @@ impl More {
             owners: some(true) || dependents,
             crashes: some(true),
             lags: some(prompt),
-            // By their number, so that seeds that were kept for histories with evictions still have them.
+            // By the seed's number, so that seeds that were kept for histories with evictions still have them.
             unevictable: seed % 8 == 4,
             policies: seed % 8 == 6,
             switches: matches!(seed % 64, 6 | 14 | 22),

@@ -1,4 +1,4 @@
-//! Users who change objects, and what happens to the servers.
+//! Users who change objects, and the events of the servers.
 
 use super::api_server::{ServerState, Streams};
 use super::kinds::Flavour;
@@ -14,7 +14,7 @@ const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 /// A finalizer of another program.
 const OTHER: &str = "example.com/other";
 
-/// How many rows a sweep may mark in any case, if the API server loses objects.
+/// The number of rows that a sweep may mark in any case, if the API server loses objects.
 pub(super) const SWEEP_LIMIT: u64 = 1;
 
 /// The objects that exist before the first ingester starts.
@@ -27,7 +27,7 @@ pub(super) fn begin(world: &mut World) {
     world.server.back_up();
 }
 
-/// Acts for as long as the time of trouble lasts.
+/// Acts during the time of trouble.
 pub(super) async fn act(sim: Sim, troubles: Troubles) {
     for _ in 0..troubles.actions {
         let pause = {
@@ -106,7 +106,7 @@ fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
     }
 }
 
-/// What happens in a seed with further troubles.
+/// Brings the events of a seed with further troubles.
 fn befall_more(sim: &Sim, world: &mut World) {
     let more = world.more;
     if (more.bumps || more.reuse || more.ghosts) && world.dice.u32(..12) == 0 {
@@ -158,7 +158,7 @@ impl World {
     }
 }
 
-/// Collects garbage again and again: objects without their owners.
+/// Collects garbage in a loop: objects without their owners.
 pub(super) async fn collect(sim: Sim) {
     loop {
         let pause = sim.world().dice.u64(500..5000);
@@ -175,7 +175,7 @@ pub(super) async fn collect(sim: Sim) {
     }
 }
 
-/// Ends objects that linger after they were deleted, again and again.
+/// Ends objects that linger after they were deleted, in a loop.
 pub(super) async fn end_lingering(sim: Sim) {
     loop {
         let pause = sim.world().dice.u64(500..10_000);
@@ -275,7 +275,7 @@ fn create(world: &mut World, name: &str) {
     let (forbidden, owner) = (forbidden(world), owner(world));
     let flavour = if world.more.dependents && owner.is_some() { world.flavour_of_dependent() } else { flavour };
     let lingers = world.more.lingers && world.dice.u32(..2) == 0;
-    // An object is done by its number. Without this, rules take only few.
+    // The number decides if an object is done. Without it, rules take only few.
     let number = if world.more.switches || world.more.dependents { world.dice.u32(..4) } else { 0 };
     world.create(name, |thing: &mut Thing| {
         (thing.flavour, thing.immutable, thing.owned_by, thing.lingers) = (flavour, immutable, owner, lingers);

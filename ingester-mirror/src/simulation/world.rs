@@ -1,4 +1,5 @@
-//! The world around the ingesters: one source of random numbers, one history, one time. Also how a request gets from an ingester to a server.
+//! The world around the ingesters: one source of random numbers, one history, one time. Also the path of a request from an ingester to a
+//! server.
 
 use super::api_server::ApiServerModel;
 use super::checks::Truth;
@@ -23,7 +24,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// How likely each failure is, in thousandths of requests.
+/// The probability of each failure, in thousandths of requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weather {
     /// The API server, or the connection to it.
@@ -67,27 +68,27 @@ impl Weather {
     }
 }
 
-/// One ingester, as the world sees it.
+/// An ingester in the world.
 #[derive(Default)]
 pub(super) struct Ingester {
     /// Counts its starts.
     pub(super) life: u32,
     pub(super) abort: Option<AbortHandle>,
-    /// How far its clock is off, in microseconds.
+    /// The error of its clock, in microseconds.
     pub(super) clock: i64,
-    /// Whether it is the next release.
+    /// It is the next release.
     pub(super) newer: bool,
     /// It started with a configuration that names another cluster, which has no objects.
     pub(super) elsewhere: bool,
     /// Its next life starts with such a configuration.
     pub(super) misled: bool,
-    /// It knows in this life that the database is its cluster's.
+    /// In this life it knows that the database belongs to its cluster.
     pub(super) identified: bool,
     /// The units that it may work on, if it shares the work.
     pub(super) assignment: Option<Assignment>,
     pub(super) health: Option<Health>,
     pub(super) frozen: Frozen,
-    /// Until when it does not reach the API server.
+    /// The time until which it does not reach the API server.
     pub(super) cut_off: Option<Instant>,
 }
 
@@ -108,7 +109,7 @@ pub(super) struct World {
     pub(super) other: ApiServerModel,
     /// The API server has lost all objects.
     pub(super) lost: bool,
-    /// The rows that sweeps asked about since then, and whether they were marked as deleted.
+    /// The rows that sweeps asked about since then, and true if they were marked as deleted.
     pub(super) swept: BTreeMap<String, bool>,
     pub(super) database: Database,
     /// Rows that a changed filter leaves out may be marked as deleted: they were counted, and are few enough.
@@ -122,11 +123,11 @@ pub(super) struct World {
     pub(super) violation: Option<String>,
     /// Requests so far, without those about Leases.
     pub(super) requests: usize,
-    /// How often each of them was sent since this map was last emptied, by key.
+    /// The number of times that each of them was sent since this map was last emptied, by key.
     pub(super) asked: BTreeMap<String, usize>,
     /// Rows that a rule has purged while their objects were there.
     pub(super) ghosts_purged: usize,
-    /// Into how many shards the kind is split, if the ingesters share the work.
+    /// The number of shards of the kind, if the ingesters share the work.
     pub(super) shards: Option<u32>,
     /// The rows that they then sent to the database.
     pub(super) sent: Sent,
@@ -138,7 +139,7 @@ pub(super) struct World {
 #[derive(Clone)]
 pub(super) struct Sim {
     world: Arc<Mutex<World>>,
-    /// Something is wrong.
+    /// Signals a violation.
     pub(super) violated: Arc<Notify>,
 }
 
@@ -194,7 +195,7 @@ impl Sim {
         self.world.lock()
     }
 
-    /// Checks whether anything was violated, and reports it.
+    /// Checks if an invariant was violated, and reports it.
     pub(super) fn report(&self) {
         if self.world().violation.is_some() {
             self.violated.notify_one();
@@ -221,7 +222,7 @@ impl World {
         self.history.push(format!("{seconds:9.3} {who:5} {what}"));
     }
 
-    /// Records that something is wrong. The first such record counts.
+    /// Records a violation. The first record counts.
     pub(super) fn violate(&mut self, what: String) {
         self.note("CHECK", &what);
         self.violation.get_or_insert(what);
@@ -231,7 +232,7 @@ impl World {
         !self.calm && self.rng.u32(..1000) < thousandths
     }
 
-    /// From 1 to this many milliseconds.
+    /// Returns a random time from 1 to this many milliseconds.
     pub(super) fn up_to(&mut self, milliseconds: u64) -> Duration {
         Duration::from_millis(self.rng.u64(1..=milliseconds))
     }
@@ -266,10 +267,10 @@ pub(super) enum Service {
     Database,
 }
 
-/// How long an ingester waits for an answer of the API server.
+/// The time that an ingester waits for an answer of the API server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a request may be under way: longer than any sender waits for its answer.
+/// The time for which a request may be on its way: longer than any sender waits for its answer.
 pub(super) const LONG: Duration = Duration::from_secs(70);
 
 /// The outcome of a request.
@@ -308,7 +309,7 @@ impl Client {
         world.ingesters[self.ingester].cut_off.is_some_and(|until| until > Instant::now())
     }
 
-    /// Waits as long as the process is frozen.
+    /// Waits while the process is frozen.
     pub(super) async fn thawed(&self) {
         let frozen = self.sim.world().ingesters[self.ingester].frozen.clone();
         frozen.thawed().await;
@@ -329,7 +330,7 @@ impl Client {
         }
         let (mut fails, mut is_lost) = (world.chance(trouble), world.chance(trouble / 2));
         if self.is_cut_off(&world) && service == Service::ApiServer {
-            // Requests that were under way at the cut may have arrived.
+            // Requests that were on their way at the cut may have arrived.
             fails |= world.rng.u32(..4) > 0;
             is_lost = true;
         }
@@ -337,10 +338,10 @@ impl Client {
         Fate { before, after, fails, is_lost, kills }
     }
 
-    /// Sends a request: after a while it has its `effect`, and after another the answer arrives. An error is a status code, 0
-    /// for no answer. What was sent takes effect even if its sender is killed meanwhile.
+    /// Sends a request: after a while it has its `effect`, and after another the answer arrives. An error is a status code, 0 for no
+    /// answer. A request takes effect even if its sender is killed in the meantime.
     ///
-    /// `key` says what must not be sent again at once if it fails.
+    /// `key` identifies the request, which must not be repeated at once if it fails.
     pub(super) async fn request<T: Send + 'static>(
         &self,
         service: Service,

@@ -33,20 +33,20 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-/// What every controller needs.
+/// The parts that every controller needs.
 #[derive(Clone)]
 pub struct Context {
     /// The API server.
     pub client: kube::Client,
     /// The database.
     pub store: Arc<Store>,
-    /// Where everything is counted.
+    /// The metrics of the process.
     pub metrics: Metrics,
-    /// What the probes report.
+    /// The state that the probes report.
     pub health: Health,
     /// Publishes Kubernetes Events.
     pub publisher: Publisher,
-    /// Which units are this process's own.
+    /// The units that belong to this process.
     pub assignment: Assignment,
 }
 
@@ -55,12 +55,11 @@ const MEMORY: usize = 32 << 20;
 
 /// Mirrors `kinds` until `stop` is cancelled, then finishes the current batches.
 ///
-/// Each kind has its own unit; with `ingester.namespaces`, each kind has one for each namespace. One that
-/// panics is started again after a pause; the others are not affected. One whose kind is suspended is stopped, and started again
-/// when the kind goes on.
+/// Each kind has its own unit; with `ingester.namespaces`, each kind has one for each namespace. A unit that panics is started again after
+/// a pause; the others are not affected. A unit whose kind is suspended is stopped, and started again when the kind is resumed.
 ///
 /// # Errors
-/// If two kinds cannot be mirrored together, such as two with one table. Nothing is begun then.
+/// If two kinds cannot be mirrored together, for example because they share a table. No unit is started then.
 pub async fn run(
     context: Context,
     kinds: &[Kind],
@@ -91,12 +90,12 @@ pub async fn run(
     Ok(())
 }
 
-/// The names of the controllers, for [`Health::new`].
+/// Returns the names of the controllers, for [`Health::new`].
 pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
     scopes(kinds, config).iter().map(Scope::name).collect()
 }
 
-/// The units of `kinds`.
+/// Returns the units of `kinds`.
 pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
     let Context { client, store, metrics, health, publisher, assignment } = context;
     let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
@@ -142,7 +141,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
         .collect()
 }
 
-/// Mirrors a unit whenever it is this process's own.
+/// Mirrors a unit while it belongs to this process.
 pub(crate) async fn supervise(unit: Unit, assignment: Assignment, suspension: Suspension) {
     let name = unit.name();
     let mut backoff = Backoff::new(RESTART);
@@ -159,8 +158,7 @@ pub(crate) async fn supervise(unit: Unit, assignment: Assignment, suspension: Su
     }
 }
 
-/// Mirrors a unit while it is held and its kind is not suspended. If that panics, it begins again: what was remembered may be wrong,
-/// what is in SQL is not.
+/// Mirrors a unit while it is held and its kind is not suspended. After a panic it begins again: the memory may be wrong, but SQL is not.
 async fn mirror(unit: &Unit, name: &str, held: &mut HeldUnit, suspension: &Suspension, backoff: &mut Backoff) {
     let kind = unit.kind.name();
     let suspended = suspension.is_suspended(kind);
@@ -178,7 +176,7 @@ async fn mirror(unit: &Unit, name: &str, held: &mut HeldUnit, suspension: &Suspe
         return unit.exit.cancelled().await;
     };
     if suspended || !unit.health.is_known(name) {
-        // The rows are read before anything is listed, which may take long.
+        // The rows are read before anything is listed, which may take a long time.
         unit.health.kind(name, KindState::Listing);
     }
     let begin = tokio::time::Instant::now();
@@ -253,7 +251,7 @@ mod tests {
         assert_eq!(names(&kinds, &config), ["Model.apps in ml 1/2", "Model.apps in ml 2/2"]);
     }
 
-    /// An API server with no objects, whose watches say nothing.
+    /// An API server without objects, whose watches send nothing.
     async fn answer(request: Request<Body>) -> Result<Response<Body>, Infallible> {
         let query = request.uri().query().unwrap_or_default();
         let text = if query.contains("sendInitialEvents") {
@@ -266,7 +264,7 @@ mod tests {
         Ok(Response::new(Body::from(text.as_bytes().to_vec())))
     }
 
-    /// The same, asked for one object, too.
+    /// Does the same, and also answers requests for one object.
     async fn answer_empty(request: Request<Body>) -> Result<Response<Body>, Infallible> {
         if request.uri().path().ends_with("/models") {
             return answer(request).await;
@@ -278,12 +276,12 @@ mod tests {
 
     const NAMESPACES: [&str; 4] = ["a", "b", "c", "d"];
 
-    /// How many rows are live.
+    /// Returns the number of live rows.
     async fn live(store: &Store) -> u64 {
         store.live_by_namespace(&MODEL).await.unwrap().iter().map(|(_, rows)| rows).sum()
     }
 
-    /// What a process has that mirrors models into this store.
+    /// The context of a process that mirrors models into this store.
     fn context(store: &Arc<Store>, config: &Config, metrics: &Metrics) -> Context {
         Context {
             client: Client::new(tower::service_fn(answer_empty), "default"),
@@ -350,7 +348,7 @@ mod tests {
         }
     }
 
-    /// Runs a process until each of its namespaces was listed, and nothing waits. Returns how many sweeps were refused.
+    /// Runs a process until each of its namespaces was listed, and nothing waits. Returns the number of refused sweeps.
     async fn list_all(store: &Arc<Store>, config: &Config) -> f64 {
         let metrics = Metrics::new().unwrap();
         let context = context(store, config, &metrics);
@@ -362,7 +360,7 @@ mod tests {
             text.lines().find_map(|line| line.strip_prefix(&start)?.parse().ok()).unwrap_or(-1.0)
         };
         let listed = async {
-            // Synced: every namespace is listed, and what its list brought is in SQL.
+            // Synced means that every namespace is listed, and all listed objects are in SQL.
             while value("ingester_synced") < 1.0 {
                 tokio::task::yield_now().await;
             }
@@ -390,7 +388,7 @@ mod tests {
         store
     }
 
-    /// What was marked by one namespace counts for the next, although it wants nothing any more.
+    /// Rows that one namespace marked count for the next, even if the first wants to mark nothing more.
     #[tokio::test]
     async fn rows_that_were_marked_count_for_the_limit_of_the_kind() {
         let (store, mut config) = (stored().await, Config::default());
@@ -406,13 +404,13 @@ mod tests {
         let (store, mut config) = (stored().await, Config::default());
         config.ingester.namespaces = NAMESPACES.map(str::to_owned).to_vec();
         config.ingester.sweep_limit = SweepLimit::of(10);
-        // A process, and one that is started after it.
+        // The first process, and one that is started after it.
         for process in 0..2 {
             let refused = list_all(&store, &config).await;
             assert!(refused >= 3.0, "{refused} of 4 lists were refused");
             assert!(live(&store).await >= 32 - 10, "{} rows are live, process {process}", live(&store).await);
         }
-        // Each namespace alone may lose its rows: the limit is of all of them together.
+        // Each namespace alone may lose its rows, because the limit applies to all of them together.
         config.ingester.sweep_limit = SweepLimit::of(32);
         assert_eq!((list_all(&store, &config).await, live(&store).await), (0.0, 0));
     }

@@ -1,5 +1,5 @@
-//! Writes into the database what the units of this process do, and what their rules move. This is for people, and beside the work: nothing waits
-//! for it, and what cannot be written is left out.
+//! Writes the states of this process's units and the effects of their rules into the database. The records are for people, and independent
+//! of the work: nothing waits for them, and a record that cannot be written is left out.
 
 use super::Context;
 use crate::health::{Health, KindState};
@@ -16,16 +16,16 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How often the units are looked at. Only what has changed is written.
+/// The interval between looks at the units. Only changes are written.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How long the database may take to write one record.
+/// The time limit for writing one record.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// How long a stopping process may take to say so.
+/// The time that a stopping process has to record that.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How often old records of any process are removed.
+/// The interval between removals of old records, of any process.
 const FORGET: Duration = Duration::from_secs(3600);
 
 /// Writes the records of a process.
@@ -35,11 +35,11 @@ pub(super) struct Recorder {
     assignment: Assignment,
     member: String,
     units: Vec<Recorded>,
-    /// When old records were removed last.
+    /// The time when old records were last removed.
     forgot: Option<Instant>,
 }
 
-/// A unit, and what the database has of it.
+/// A unit, and its record in the database.
 struct Recorded {
     kind: Kind,
     name: String,
@@ -72,7 +72,7 @@ impl Recorder {
         }
     }
 
-    /// Writes until `stop` is cancelled, and then that the units have stopped.
+    /// Writes until `stop` is cancelled, and then records that the units have stopped.
     pub(super) async fn run(mut self, stop: CancellationToken) {
         loop {
             let pause = match stop.run_until_cancelled(self.look()).await {
@@ -102,7 +102,7 @@ impl Recorder {
             if self.assignment.holds(&unit.name) {
                 unit.write(&self.store, &self.health, &self.member).await?;
             } else {
-                // The member that has it writes its record.
+                // The member that has the unit writes its record.
                 (unit.last, unit.rules) = (None, BTreeMap::new());
             }
         }
@@ -164,13 +164,13 @@ impl Recorded {
     }
 }
 
-/// Whether a round says something else than the last one, or it was long ago: a rule may be judged every second.
+/// Returns true if a round differs from the last one, or the last one was long ago: a rule may be judged every second.
 fn is_news(last: &RuleRecord, now: &RuleRecord) -> bool {
     let is_old = now.time - last.time >= i64::try_from(PERIOD.as_secs()).unwrap_or(i64::MAX);
     is_old || RuleRecord { time: now.time, ..last.clone() } != *now
 }
 
-/// The phase of a unit that this process has.
+/// Returns the phase of a unit that this process has.
 fn phase(state: &KindState) -> Option<Phase> {
     Some(match state {
         KindState::Unknown => Phase::Starting,
@@ -209,7 +209,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A process with one unit of models, which is this process's own as long as it is allowed.
+    /// A process with one unit of models, which belongs to this process while that is allowed.
     struct World {
         context: Context,
         units: Vec<Unit>,
@@ -314,7 +314,7 @@ mod tests {
     #[tokio::test]
     async fn a_database_that_takes_no_record_stops_nothing() {
         let mut world = World::new().await;
-        // It has no tables.
+        // This database has no tables.
         let address = "sqlite::memory:".parse().unwrap();
         world.context.store = Arc::new(Store::connect(&address, ConnectOptions::default()).await.unwrap());
         assert!(world.recorder().look().await.is_err());

@@ -1,4 +1,4 @@
-//! The columns in which a kind's rows are shown: those of a table, those of a spreadsheet, and those that a caller names.
+//! The columns of a kind's rows: in a table, in a spreadsheet, and by a name that a caller gives.
 
 use ingester_core::age::age;
 use ingester_core::nearest::nearest;
@@ -8,13 +8,13 @@ use ingester_sql::query::States;
 use ingester_store::query::{FoundRow, STATE_PLACES};
 use serde_json::{Value as Json, json};
 
-/// How many indexed columns a table always shows. It shows the others with `-o wide`.
+/// The number of indexed columns that a table always shows. It shows the others with `-o wide`.
 const MOST: usize = 4;
 
-/// The prefix of the name of a row's own column if an indexed column has that name.
+/// The prefix for the name of a row's own column if an indexed column already has that name.
 const OWN: &str = "Row_";
 
-/// A column in which rows are shown.
+/// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerColumn {
     shows: Shows,
@@ -22,18 +22,18 @@ pub struct AnswerColumn {
     is_wide: bool,
 }
 
-/// What a column shows of a row.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shows {
     /// The value of the table's column at this place.
     Value(usize),
     /// `live`, `evicting`, `evicted` or `deleted`.
     State,
-    /// How long ago the time at this place was.
+    /// The age of the time at this place.
     Age(usize),
 }
 
-/// Why a column is unknown.
+/// The error for an unknown column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} has no column `{name}`{} It has {}", suggestion(.meant.as_deref()), .known.join(", "))]
 pub struct UnknownColumn {
@@ -51,7 +51,7 @@ fn suggestion(meant: Option<&str>) -> String {
     meant.map_or_else(|| ".".to_owned(), |meant| format!(", did you mean `{meant}`?"))
 }
 
-/// The columns of a table of rows in these states, for people: those of the `Table` of Kubernetes' API.
+/// Returns the columns of a table of rows in these states, for people: the columns of the `Table` of Kubernetes' API.
 pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
     let is_shown = |column: &AnswerColumn| match column.shows {
         Shows::Value(place) => is_indexed(place) || [base::NAME, base::UID, base::RES_VERSION].contains(&place),
@@ -61,7 +61,7 @@ pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
     all(table).into_iter().filter(is_shown).collect()
 }
 
-/// The columns of a spreadsheet: all of a row except its text, with times instead of ages.
+/// Returns the columns of a spreadsheet: everything in a row except its text, with times instead of ages.
 pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
     let hidden = [base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION];
     let is_shown = |column: &AnswerColumn| match column.shows {
@@ -72,8 +72,8 @@ pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
     all(table).into_iter().filter(is_shown).collect()
 }
 
-/// The column of this name as it is printed, in upper or lower case; otherwise of this name in the table, or with the value at this path
-/// (`spec.owner.name`). `row_state`, `row_age`, `row_deleted` and `row_version` are the row's own in every kind.
+/// Returns the column with this printed name, in upper or lower case; otherwise the column with this name in the table, or with the value
+/// at this path (`spec.owner.name`). In every kind, `row_state`, `row_age`, `row_deleted` and `row_version` are the row's own columns.
 ///
 /// # Errors
 /// [`UnknownColumn`]
@@ -96,7 +96,7 @@ pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
     })
 }
 
-/// All columns, in their order.
+/// Returns all columns, in their order.
 fn all(table: &Table) -> Vec<AnswerColumn> {
     let value = |place: usize| (Shows::Value(place), table.columns[place].name.to_string());
     let own = |shows: Shows, title: &str| (shows, title_of_own(table, title));
@@ -117,8 +117,8 @@ fn all(table: &Table) -> Vec<AnswerColumn> {
     all.into_iter().map(|(shows, title)| AnswerColumn { shows, title, is_wide: is_wide(shows) }).collect()
 }
 
-/// The title of a column that is the row's own and has no column of this name in the table: it gives way to an indexed one, which
-/// queries know by this name.
+/// Returns the title of a row's own column that has no column of this name in the table. It gives way to an indexed column, which queries
+/// know by this name.
 fn title_of_own(table: &Table, title: &str) -> String {
     let mut title = title.to_owned();
     while table.by_name(&title).is_some() {
@@ -132,12 +132,12 @@ fn is_indexed(place: usize) -> bool {
 }
 
 impl AnswerColumn {
-    /// Its title, unique among the kind's columns in upper and lower case.
+    /// Returns its title, unique among the kind's columns in upper and lower case.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Its name: the title, and in lower case unless it is an indexed column's.
+    /// Returns its name: the title, in lower case unless the column is indexed.
     pub fn name(&self) -> String {
         match self.shows {
             Shows::Value(place) if is_indexed(place) => self.title.clone(),
@@ -145,17 +145,17 @@ impl AnswerColumn {
         }
     }
 
-    /// Whether only a wide table has it.
+    /// Returns true if only a wide table has it.
     pub fn is_wide(&self) -> bool {
         self.is_wide
     }
 
-    /// Whether it shows the names of objects.
+    /// Returns true if it shows the names of objects.
     pub fn is_name(&self) -> bool {
         self.shows == Shows::Value(base::NAME)
     }
 
-    /// The indexes of the columns that must be read for it.
+    /// Returns the indexes of the columns that must be read for it.
     pub fn places(&self) -> &[usize] {
         match &self.shows {
             Shows::Value(place) | Shows::Age(place) => std::slice::from_ref(place),
@@ -196,11 +196,11 @@ impl AnswerColumn {
         json!({"name": self.title, "type": ty, "format": format, "description": description, "priority": priority})
     }
 
-    /// The cell of a row whose [places](Self::places) were read; null without a value. Ages are those at `now`.
+    /// Returns the cell of a row whose [places](Self::places) were read; null without a value. Ages are computed at `now`.
     pub fn cell(&self, row: &FoundRow, now: Micros) -> Json {
         match self.shows {
             Shows::State => row.state().into(),
-            // Every object was created, and some are deleted.
+            // Every object was created, but only some were deleted.
             Shows::Age(base::DELETE_TIME) => row.time(base::DELETE_TIME).map(|time| age(Some(time), now)).into(),
             Shows::Age(place) => age(row.time(place), now).into(),
             Shows::Value(place) => match row.get(place) {
@@ -224,7 +224,7 @@ mod tests {
     use ingester_core::kind::find;
     use ingester_core::schema::{Column, Ident};
 
-    /// The table of models with these indexed columns instead of its own.
+    /// Returns the table of models with these indexed columns instead of its own.
     fn table_with(indexed: &[&str]) -> Table {
         let indexed = indexed.iter().map(|name| Column { name: Ident::new(name), ..BASE_COLUMNS[base::NAME] });
         let columns: Vec<Column> = BASE_COLUMNS.into_iter().chain(indexed).collect();

@@ -1,4 +1,4 @@
-//! The objects of a watch's events: from a row, from what is known of an object without its row, or of a bookmark.
+//! The objects in a watch's events: made from a row, from the known facts of an object without its row, or for a bookmark.
 
 use super::columns::AnswerColumn;
 use super::object::at_version;
@@ -9,7 +9,7 @@ use ingester_core::value::Micros;
 use ingester_store::query::FoundRow;
 use serde_json::{Value as Json, json};
 
-/// What is known of an object without its row.
+/// The known facts of an object without its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bare<'a> {
     /// Its namespace; empty without one.
@@ -23,13 +23,13 @@ pub struct Bare<'a> {
 }
 
 impl Renderer {
-    /// From now on, ages are computed at this moment, because a watch lasts long.
+    /// Computes ages at this moment from now on, because a watch lasts long.
     pub fn refresh(&mut self) {
         self.now = Micros::now();
     }
 
-    /// The object of a row. A given version replaces that of the stored text. A table has its columns only
-    /// with `columns`: clients keep those of the first event.
+    /// Returns the object of a row. A given version replaces the version in the stored text. A table has its columns only with `columns`:
+    /// clients keep the columns of the first event.
     pub(crate) fn of_event(&self, row: &FoundRow, version: Option<u64>, columns: bool) -> String {
         let mut rest = Rest::default();
         rest.see(row);
@@ -45,7 +45,7 @@ impl Renderer {
         self.end_event(&rest, out)
     }
 
-    /// What is known of an object without its row.
+    /// Returns the known facts of an object without its row.
     pub fn bare(&self, object: &Bare<'_>, columns: bool) -> String {
         let Bare { namespace, name, uid, version } = *object;
         let mut metadata = json!({"name": name, "uid": uid, "resourceVersion": version.to_string()});
@@ -56,7 +56,7 @@ impl Renderer {
         self.made(json!({"metadata": metadata, "spec": {}}), name, version, columns)
     }
 
-    /// A bookmark at this version. The bookmark after the initial events is marked as such.
+    /// Returns a bookmark at this version. The bookmark after the initial events is marked as such.
     pub fn bookmark(&self, version: u64, ends_initial_events: bool) -> String {
         let mut metadata = json!({"resourceVersion": version.to_string(), "creationTimestamp": null});
         if ends_initial_events {
@@ -65,7 +65,7 @@ impl Renderer {
         self.made(json!({"metadata": metadata}), "", version, false)
     }
 
-    /// This object, with the kind's `apiVersion` and `kind`.
+    /// Returns this object, with the kind's `apiVersion` and `kind`.
     fn made(&self, mut object: Json, name: &str, version: u64, columns: bool) -> String {
         (object["kind"], object["apiVersion"]) = (self.kind.kind().into(), self.kind.api_version().into());
         let cell = |column: &AnswerColumn| if column.is_name() { Json::from(name) } else { Json::Null };

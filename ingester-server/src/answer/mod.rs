@@ -1,15 +1,15 @@
-//! Rows as a client wants to have them: objects, tables, metadata. Rows in, values and text out. The server's answers are made from
-//! the same parts as the output of `ingester get`, so that the two cannot differ.
+//! Turns rows into the forms that clients want: objects, tables, metadata. It takes rows and returns values and text. The server's answers
+//! use the same parts as the output of `ingester get`, so that the two cannot differ.
 //!
 //! | file | what it has |
 //! |---|---|
 //! | `columns.rs` | the columns of tables, and the cells of a row |
-//! | `object.rs` | the object of a row, and parts of it without the others |
-//! | `own.rs` | what is this server's own, such as saved queries |
+//! | `object.rs` | the object of a row, and parts of it |
+//! | `own.rs` | this server's own objects, such as saved queries |
 //! | `event.rs` | the objects of a watch's events |
-//! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
-//! | `spelled.rs` | JSON whose numbers keep their spelling, for what differs |
-//! | `versions.rs` | versions of an object, and what differs between two |
+//! | `renderer.rs` | a form of answers about a kind: the columns to read, and the text of a row |
+//! | `spelled.rs` | JSON whose numbers keep their spelling, for differences |
+//! | `versions.rs` | versions of an object, and the differences between two |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
 //! Must not: do I/O.

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The object of a row: the last text from the API server and, unless it is live and whole, its state. The text and the
-/// [places](super::STATE_PLACES) of the state were read.
+/// Returns the object of a row: the last text from the API server and, unless the object is live and whole, its state. The text and the
+/// [places](super::STATE_PLACES) of the state must have been read.
 pub fn object<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
     ShownState::of(kind, row).object(row.text(base::JSON))
 }
@@ -25,12 +25,12 @@ struct Version<'t> {
     version: Cow<'t, str>,
 }
 
-/// Whether the object's text has this version.
+/// Returns true if the object's text has this version.
 pub(crate) fn has_version(text: &str, version: u64) -> bool {
     serde_json::from_str::<Versioned<'_>>(text).is_ok_and(|object| object.metadata.version.parse() == Ok(version))
 }
 
-/// The object, with this version in its text.
+/// Returns the object, with this version in its text.
 pub(super) fn at_version(text: &str, version: u64) -> Value {
     let mut object: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -39,7 +39,7 @@ pub(super) fn at_version(text: &str, version: u64) -> Value {
     object
 }
 
-/// The object without the fields at these paths (`spec.inputSchema`). A path applies to each item of a list.
+/// Returns the object without the fields at these paths (`spec.inputSchema`). A path applies to each item of a list.
 pub(super) fn without(text: &str, paths: &[String]) -> String {
     let Ok(mut object) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
     for path in paths {

@@ -10,14 +10,14 @@ pub struct OwnObjects {
     pub api_version: &'static str,
     /// The kind.
     pub kind: &'static str,
-    /// The columns of a table, with their descriptions. The first has the names.
+    /// The columns of a table, with their descriptions. The first column has the names.
     pub columns: &'static [(&'static str, &'static str)],
     /// The objects, each with its cells.
     pub objects: Vec<(Json, Vec<Json>)>,
 }
 
 impl OwnObjects {
-    /// All of them.
+    /// Returns all objects.
     pub fn list(&self, form: Form, include: Include) -> Json {
         let items = || self.objects.iter().map(|(object, _)| object);
         // Clients treat an empty version as no version at all.
@@ -35,7 +35,7 @@ impl OwnObjects {
         }
     }
 
-    /// The first one, as an answer that is one object; `None` without objects.
+    /// Returns the first object, as an answer that is one object; `None` without objects.
     pub fn first(&self, form: Form, include: Include) -> Option<Json> {
         let (object, _) = self.objects.first()?;
         Some(match form {

@@ -25,19 +25,19 @@ pub struct Renderer {
     pub(super) now: Micros,
 }
 
-/// What is known after the last row of a list.
+/// The facts that are known after the last row of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
     /// The highest version of the rows.
     pub version: u64,
     /// The token of the next page.
     pub next: Option<String>,
-    /// How many objects come on later pages.
+    /// The number of objects on later pages.
     pub remaining: Option<u64>,
 }
 
 impl Rest {
-    /// Notes the version of a row.
+    /// Records the version of a row.
     pub fn see(&mut self, row: &FoundRow) {
         if let Some(Value::UInt(version)) = row.get(base::RES_VERSION) {
             self.version = self.version.max(*version);
@@ -46,18 +46,18 @@ impl Rest {
 }
 
 impl Renderer {
-    /// The form of answers with rows in these states, without the fields at the paths in `skip`.
+    /// Creates the form of answers with rows in these states, without the fields at the paths in `skip`.
     pub fn new(kind: Kind, form: Form, include: Include, states: States, skip: Vec<String>) -> Self {
         let columns = if form == Form::Table { of_table(kind.table(), states) } else { Vec::new() };
         Renderer { kind, form, include, columns, skip, version: None, now: Micros::now() }
     }
 
-    /// Lists have this version; with `None`, the highest one of their rows.
+    /// Sets the version of lists; with `None`, it is the highest one of their rows.
     pub fn at(&mut self, version: Option<u64>) {
         self.version = version;
     }
 
-    /// What is read of each row.
+    /// Returns the columns to read of each row.
     pub fn wanted(&self) -> Wanted {
         let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION];
         places.extend(self.columns.iter().flat_map(AnswerColumn::places));
@@ -68,7 +68,7 @@ impl Renderer {
         Wanted { places, labels: false }
     }
 
-    /// The text before the first row of a list.
+    /// Returns the text before the first row of a list.
     pub fn begin(&self) -> String {
         match self.form {
             Form::Objects => {
@@ -87,7 +87,7 @@ impl Renderer {
         }
     }
 
-    /// The text after the last row of a list.
+    /// Returns the text after the last row of a list.
     pub fn end(&self, rest: &Rest) -> String {
         let mut metadata = Map::new();
         // Clients treat an empty version as no version at all.
@@ -124,7 +124,7 @@ impl Renderer {
         }
     }
 
-    /// The object of a row, without what is left out.
+    /// Returns the object of a row, without the fields to leave out.
     pub(super) fn object<'r>(&self, row: &'r FoundRow) -> Cow<'r, str> {
         match self.skip.as_slice() {
             [] => object(&self.kind, row),
@@ -142,7 +142,7 @@ impl Renderer {
         out.push_str(&format!(r#"{{"kind":{kind},"apiVersion":{version},"metadata":{metadata}}}"#));
     }
 
-    /// The answer that is one object.
+    /// Returns an answer that is one object.
     pub fn single(&self, row: &FoundRow) -> String {
         let mut out = String::new();
         if self.form == Form::Table {
@@ -158,7 +158,7 @@ impl Renderer {
     }
 }
 
-/// The metadata of a row's object, without reading the whole object.
+/// Returns the metadata of a row's object, without reading the whole object.
 fn of_row<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
     metadata(row.text(base::JSON)).map_or("{}".into(), |(_, text)| ShownState::of(kind, row).metadata(text))
 }

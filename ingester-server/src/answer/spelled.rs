@@ -1,5 +1,5 @@
-//! JSON whose numbers keep their spelling: the difference between two texts is then one of texts, and no number is parsed into a 64-bit float,
-//! which holds neither large integers nor all decimals.
+//! JSON whose numbers keep their spelling. The difference between two texts then compares spellings, and no number is parsed into a 64-bit
+//! float, which holds neither large integers nor all decimals.
 
 use ingester_core::json::{Error, Reader, TokenKind};
 use json_patch::{Patch, PatchOperation};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 const NUMBER: &str = "n";
 const TEXT: &str = "s";
 
-/// The value of a text, in which strings stand for numbers and strings, so that values can be compared and made into patches.
+/// Returns the value of a text, in which strings stand for numbers and strings, so that values can be compared and made into patches.
 ///
 /// # Errors
 /// If the text is not JSON, or is nested too deeply.
@@ -50,7 +50,7 @@ fn value(reader: &mut Reader<'_>) -> Result<Value, Error> {
     })
 }
 
-/// A JSON patch (RFC 6902) between two objects. Its numbers are written as the objects have them.
+/// A JSON patch (RFC 6902) between two objects. Its numbers keep the objects' spelling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectPatch(pub(super) Patch);
 
@@ -70,7 +70,7 @@ impl Serialize for Step<'_> {
             PatchOperation::Replace(step) => ("replace", Some(&step.value)),
             PatchOperation::Test(step) => ("test", Some(&step.value)),
             PatchOperation::Remove(_) => ("remove", None),
-            // A difference has no such step.
+            // A difference never has these steps.
             PatchOperation::Move(_) | PatchOperation::Copy(_) => return self.0.serialize(serializer),
         };
         let mut members = serializer.serialize_map(None)?;

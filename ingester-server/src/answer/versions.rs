@@ -10,20 +10,21 @@ use serde_json::Value;
 /// Fields that the API server or its field managers change with every write.
 const ALWAYS: [&str; 3] = [".metadata.resourceVersion", ".metadata.generation", ".metadata.managedFields"];
 
-/// The object of a version, with the time of its validity, and with the paths that differ from the version before it. Its text and the
-/// [places](super::STATE_PLACES) of its state were read.
+/// Returns the object of a version, with the time of its validity, and with the paths that differ from the previous version. Its text and
+/// the [places](super::STATE_PLACES) of its state must have been read.
 pub fn version(kind: &Kind, version: &ObjectVersion, changed: &[String]) -> String {
     let shown = ShownState::of_version(kind, version);
     shown.object_with(version.row.text(base::JSON), changed).into_owned()
 }
 
-/// The JSON patch (RFC 6902) that turns one object into the other. A text that is not JSON counts as null. Numbers are compared by their
-/// spelling.
+/// Returns the JSON patch (RFC 6902) that turns one object into the other. A text that is not JSON counts as null. Numbers are compared by
+/// their spelling.
 pub fn patch(from: &str, to: &str) -> ObjectPatch {
     ObjectPatch(json_patch::diff(&parsed(from), &parsed(to)))
 }
 
-/// The paths that differ between two objects: `.spec.replicas`, `.metadata.labels["example.com/team"]`, `.spec.list[0]`. Each once.
+/// Returns the paths that differ between two objects: `.spec.replicas`, `.metadata.labels["example.com/team"]`, `.spec.list[0]`. Each path
+/// occurs once.
 pub fn changed(from: &str, to: &str) -> Vec<String> {
     let (from, to) = (parsed(from), parsed(to));
     let patch = json_patch::diff(&from, &to);
@@ -33,7 +34,7 @@ pub fn changed(from: &str, to: &str) -> Vec<String> {
     paths
 }
 
-/// Whether the field at a path changes with every write.
+/// Returns true if the field at a path changes with every write.
 pub fn changes_always(path: &str) -> bool {
     ALWAYS
         .iter()
@@ -44,7 +45,7 @@ fn parsed(text: &str) -> Value {
     spelled(text).unwrap_or_default()
 }
 
-/// A path as the files of kinds write it. A number is an index if either object has a list there.
+/// Returns a path in the notation of kind files. A number is an index if either object has a list there.
 fn path(pointer: &Pointer, within: [&Value; 2]) -> String {
     let mut path = String::new();
     let mut at = within.map(Some);

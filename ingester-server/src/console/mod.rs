@@ -1,7 +1,8 @@
-//! The console: a page for browsers at `/ui/`. It is a client of this server's API like any other, without a right of its own: its files are
-//! served to every caller, and the browser asks for objects with its user's token.
+//! The console: a page for browsers at `/ui/`. It is a client of this server's API like any other, without any right of its own: its files
+//! are served to every caller, and the browser requests objects with its user's token.
 //!
-//! The files are in `console/` of this crate, and become part of the program (feature `console`). They are served as they are, without a build step.
+//! The files are in `console/` of this crate, and become part of the program (feature `console`). They are served unchanged, without a
+//! build step.
 //!
 //! May use: request.
 //! Must not: read anything of the database or of the cluster.
@@ -24,7 +25,7 @@ use sha2::{Digest as _, Sha256};
 
 /// A file of the console.
 struct File {
-    /// Its name behind `/ui/`; that of the page is empty.
+    /// Its name behind `/ui/`; empty for the page itself.
     name: &'static str,
     /// Its media type.
     media: &'static str,
@@ -44,7 +45,7 @@ macro_rules! file {
     };
 }
 
-/// All of them.
+/// All files.
 #[cfg(feature = "console")]
 const FILES: &[File] = &[
     file!("", HTML, "index.html"),
@@ -67,8 +68,8 @@ const FILES: &[File] = &[
 #[cfg(not(feature = "console"))]
 const FILES: &[File] = &[];
 
-/// What the page may do: load its own files, and ask its own server. Texts never become elements or scripts: that is refused by the
-/// browser too, with trusted types.
+/// The page's permissions: load its own files, and send requests to its own server. Texts never become elements or scripts; with trusted
+/// types the browser refuses that, too.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
@@ -80,11 +81,11 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (REFERRER_POLICY, "no-referrer"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    // Asked for again each time, because a new release has files of the same names.
+    // The browser asks again each time, because a new release has files of the same names.
     (CACHE_CONTROL, "no-cache"),
 ];
 
-/// The answer to a request for a file of the console, and for `/` by a browser, which is sent to the page. `None` for all else.
+/// Answers a request for a file of the console; a browser that requests `/` is sent to the page. Returns `None` for everything else.
 pub fn answer(target: &Target<'_>, parts: &Parts) -> Option<Response<Body>> {
     let text = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if FILES.is_empty() || !matches!(parts.method, Method::GET | Method::HEAD) {
@@ -102,7 +103,7 @@ pub fn answer(target: &Target<'_>, parts: &Parts) -> Option<Response<Body>> {
     }
 }
 
-/// Sends the browser there.
+/// Sends the browser to this place.
 fn to(place: &'static str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::FOUND;
@@ -112,10 +113,10 @@ fn to(place: &'static str) -> Response<Body> {
 }
 
 impl File {
-    /// The file, or that the browser has it already.
+    /// Returns the file, or the answer that the browser already has it.
     fn response(&self, known: &str) -> Response<Body> {
         let hash: String = Sha256::digest(self.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        // Weak, because its bytes may be sent compressed.
+        // A weak tag, because its bytes may be sent compressed.
         let etag = format!("W/\"{hash}\"");
         let is_known = known.split(',').any(|known| known.trim() == etag);
         let mut response = Response::new(if is_known { Body::empty() } else { Body::from(self.bytes) });

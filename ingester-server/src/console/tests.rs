@@ -27,7 +27,7 @@ fn get(path: &str, headers: &[(HeaderName, &str)]) -> Option<Response<axum::body
     answer(&path::parse(path).ok()?, &parts)
 }
 
-/// The scripts and pages that are the project's own.
+/// Returns the scripts and pages that belong to the project.
 fn own_texts() -> Vec<(&'static str, &'static str)> {
     let is_own = |name: &str| !["preact.mjs", "htm.mjs"].contains(&name);
     let own = FILES.iter().filter(|file| is_own(file.name));
@@ -65,7 +65,7 @@ fn only_browsers_are_sent_from_the_root_to_the_page() {
     for path in ["/ui/none.mjs", "/ui/index.html", "/ui/vendor/preact.mjs", "/ui/a/b", "/apis", "/api"] {
         assert!(get(path, std::slice::from_ref(&browser)).is_none(), "{path}");
     }
-    // Behind the API server as well.
+    // The same files are served behind the API server.
     assert_eq!(get("/apis/mirror.michelangelo.api/v1/resources/ui/", &[]).unwrap().status(), 200);
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The verbs for every object.
 const READING: [&str; 2] = ["get", "list"];
 
-/// The verbs for them if the database has a log of changes.
+/// The verb for every object if the database has a log of changes.
 const WATCHING: &str = "watch";
 
 /// The verbs for evicted objects.
@@ -60,7 +60,7 @@ impl Resource {
         }
     }
 
-    /// This server's own resources, which have no namespace.
+    /// One of this server's own resources, which have no namespace.
     fn own((group, version): (&str, &str), kind: &str, plural: &str, verbs: &[&'static str]) -> Self {
         Resource {
             group: group.to_owned(),
@@ -76,7 +76,7 @@ impl Resource {
         }
     }
 
-    /// An entry of an `APIResourceList`, and those of its subresources.
+    /// Returns an entry of an `APIResourceList`, and the entries of its subresources.
     fn plain(&self) -> Vec<Json> {
         let mut entry = json!({
             "name": self.plural, "singularName": self.singular, "namespaced": self.namespaced, "kind": self.kind,
@@ -92,7 +92,7 @@ impl Resource {
         std::iter::once(entry).chain(self.subresources.iter().map(of)).collect()
     }
 
-    /// An entry of aggregated discovery.
+    /// Returns an entry of aggregated discovery.
     fn aggregated(&self) -> Json {
         let kind = json!({"group": self.group, "version": self.version, "kind": self.kind});
         let mut entry = json!({
@@ -107,7 +107,7 @@ impl Resource {
         entry
     }
 
-    /// Its other names.
+    /// Adds its other names.
     fn name(&self, entry: &mut Json) {
         for (field, names) in [("shortNames", &self.short), ("categories", &self.categories)] {
             if !names.is_empty() {
@@ -117,11 +117,11 @@ impl Resource {
     }
 }
 
-/// The resources of a server for these kinds.
+/// Returns the resources of a server for these kinds.
 fn resources(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<Resource> {
     let outer = (OUTER_GROUP, OUTER_VERSION);
     let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable, watchable)).collect();
-    // `kubectl get all` is an error on a server without the category, and here objects of all kinds are of the same worth.
+    // `kubectl get all` is an error on a server without the category, and here objects of all kinds are equally important.
     if !all.iter().any(|resource| resource.categories.iter().any(|category| category == ALL)) {
         all.iter_mut().for_each(|resource| resource.categories.push(ALL.to_owned()));
     }
@@ -134,7 +134,7 @@ fn resources(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<Resourc
     for review in SelfReview::ALL {
         all.push(Resource::own((review.group(), "v1"), review.kind(), review.plural(), &["create"]));
     }
-    // The kinds may include them.
+    // The kinds may already include them.
     if !all.iter().any(|resource| resource.group.is_empty() && resource.plural == "namespaces") {
         let namespaces = Resource::own(("", "v1"), "Namespace", "namespaces", &LISTED);
         all.push(Resource { short: vec!["ns".into()], ..namespaces });
@@ -142,7 +142,7 @@ fn resources(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<Resourc
     all
 }
 
-/// The documents of discovery by their paths; those of the aggregated ones end with a star.
+/// Returns the documents of discovery by their paths. The paths of aggregated documents end with a star.
 pub(super) fn documents(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<(String, Json)> {
     let all = resources(kinds, writable, watchable);
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Resource>>> = BTreeMap::new();
@@ -190,7 +190,7 @@ fn resource_list(group_version: &str, resources: &[Json]) -> Json {
     json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources})
 }
 
-/// The versions of a group in Kubernetes' order: `v2`, `v1`, `v1beta1`.
+/// Returns the versions of a group in Kubernetes' order: `v2`, `v1`, `v1beta1`.
 fn newest_first<'m, V>(versions: &'m BTreeMap<&'m str, V>) -> impl Iterator<Item = (&'m &'m str, &'m V)> {
     let mut sorted: Vec<_> = versions.iter().collect();
     sorted.sort_by_key(|(version, _)| std::cmp::Reverse(kube::core::Version::parse(version).priority()));

@@ -1,12 +1,12 @@
-//! What the server offers, as Kubernetes' clients request it: versions, groups, resources, schemas. Made once, only from the kinds: so kinds
-//! whose CRD is gone from the cluster are served, too.
+//! The documents of discovery that Kubernetes' clients request: versions, groups, resources, schemas. They are made once, only from the
+//! kinds: so kinds whose CRD is gone from the cluster are served, too.
 //!
 //! | file | what it has |
 //! |---|---|
 //! | `groups.rs` | groups and resources, one by one and aggregated |
 //! | `openapi.rs` | schemas, as OpenAPI v2 and v3 |
 //! | `own.rs` | schemas of the server's own resources |
-//! | `protobuf.rs` | OpenAPI v2 as kubectl reads it |
+//! | `protobuf.rs` | OpenAPI v2 in kubectl's format |
 //!
 //! May use: ingester-core, request.
 //! Must not: do I/O.
@@ -36,7 +36,7 @@ pub(crate) enum Writable {
     Nothing,
     /// Evicted objects, in SQL.
     InSql,
-    /// The same, and they can be restored into the cluster.
+    /// Evicted objects, in SQL, and they can be restored into the cluster.
     All,
 }
 
@@ -65,13 +65,13 @@ impl Document {
 /// All documents.
 #[derive(Clone, Debug)]
 pub(crate) struct Documents {
-    /// By their path. Those in another form end with a star.
+    /// The documents by their path. The paths of another form end with a star.
     by_path: BTreeMap<String, Document>,
 }
 
 impl Documents {
-    /// The documents of a server for these kinds. They have verbs that write as far as `writable` says; if
-    /// `watchable` is false, they lack `watch`.
+    /// Creates the documents of a server for these kinds. `writable` decides which verbs they have that write; if `watchable` is false,
+    /// they lack `watch`.
     pub(crate) fn new(kinds: &[Kind], writable: Writable, watchable: bool) -> Self {
         let mut documents = Documents { by_path: BTreeMap::new() };
         let (major, minor) = VERSION;
@@ -113,7 +113,7 @@ impl Documents {
         self.by_path.insert(path.to_owned(), Document::of(json));
     }
 
-    /// The form that this document has beside plain JSON.
+    /// Returns the form that this document has in addition to plain JSON.
     pub(crate) fn other_form(target: &Target<'_>) -> Option<OtherForm> {
         match target {
             Target::Core | Target::Groups => Some(OtherForm::Aggregated),
@@ -122,7 +122,7 @@ impl Documents {
         }
     }
 
-    /// The document of this path, as plain JSON or in its other form.
+    /// Returns the document at this path, as plain JSON or in its other form.
     pub(crate) fn get(&self, target: &Target<'_>, form: Option<OtherForm>) -> Option<&Document> {
         let of = |group: &str| if group.is_empty() { "api".to_owned() } else { format!("apis/{group}") };
         let path = match target {

@@ -1,5 +1,5 @@
-//! Schemas of the kinds, as `kubectl explain` reads them, and whether their objects can be patched, which `kubectl edit`, `replace` and
-//! `apply` look for. A kind without a CRD of ours has no schema: any object is valid. This server's own resources have schemas, too.
+//! Schemas of the kinds, for `kubectl explain`, and the operations that show if objects can be patched, for `kubectl edit`, `replace` and
+//! `apply`. A kind without a CRD of ours has no schema: any object is valid. This server's own resources have schemas, too.
 
 use super::own::{self, OwnResource};
 use ingester_core::Kind;
@@ -21,7 +21,7 @@ struct Parts {
     paths: Map<String, Json>,
 }
 
-/// The documents of OpenAPI v3 by group and version: `apis/michelangelo.api/v2`.
+/// Returns the documents of OpenAPI v3 by group and version: `apis/michelangelo.api/v2`.
 pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
     let mut documents: BTreeMap<String, Parts> = BTreeMap::new();
     for kind in kinds {
@@ -59,7 +59,7 @@ pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
         .collect()
 }
 
-/// The document of OpenAPI v2.
+/// Returns the document of OpenAPI v2.
 pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
     let (mut definitions, mut paths) = (Map::new(), Map::new());
     let reference = |name: &str| json!({"$ref": format!("#/definitions/{name}")});
@@ -95,7 +95,7 @@ fn group_path(group: &str, version: &str) -> String {
     }
 }
 
-/// The name of a kind's schema.
+/// Returns the name of a kind's schema.
 fn name(kind: &Kind) -> String {
     Served::of(kind, false).name()
 }
@@ -107,9 +107,9 @@ struct Served<'k> {
     kind: &'k str,
     plural: Cow<'k, str>,
     namespaced: bool,
-    /// Its objects are read, not created.
+    /// Its objects can be read, but not created.
     is_read: bool,
-    /// They can be patched.
+    /// Its objects can be patched.
     writable: bool,
 }
 
@@ -131,7 +131,7 @@ impl<'k> Served<'k> {
         Served { group, version, kind, plural: plural.into(), namespaced: false, is_read, writable: false }
     }
 
-    /// The name of its schema: the group backwards, version and kind.
+    /// Returns the name of its schema: the group backwards, version and kind.
     fn name(&self) -> String {
         let mut parts: Vec<&str> = self.group.split('.').filter(|part| !part.is_empty()).rev().collect();
         parts.extend([self.version, self.kind]);
@@ -142,7 +142,7 @@ impl<'k> Served<'k> {
 /// The parameters of a patch. kubectl edits, replaces and applies only objects of kinds whose patch has both.
 const OF_PATCH: [&str; 2] = ["dryRun", "fieldValidation"];
 
-/// The paths of a resource's objects. By these, clients find its schema and whether objects can be changed.
+/// Returns the paths of a resource's objects. Clients use them to find its schema and to see if its objects can be changed.
 fn operations(served: &Served<'_>, answer: &Json, parameter: impl Fn(&str) -> Json) -> Vec<(String, Json)> {
     let (group, plural) = (group_path(served.group, served.version), &served.plural);
     let place = if served.namespaced { "namespaces/{namespace}/" } else { "" };
@@ -171,7 +171,7 @@ fn operations(served: &Served<'_>, answer: &Json, parameter: impl Fn(&str) -> Js
     paths
 }
 
-/// The schema of a kind's objects, whose metadata have this one.
+/// Returns the schema of a kind's objects. `metadata` is the schema of their metadata.
 fn schema(kind: &Kind, mut metadata: Json) -> Json {
     let of_version =
         kind.crd().and_then(|crd| crd.spec.versions.into_iter().find(|version| version.name == kind.version()));
@@ -194,8 +194,8 @@ fn schema(kind: &Kind, mut metadata: Json) -> Json {
     schema
 }
 
-/// What a field selector finds objects by, beside names, uids and times: the fields that have a column, by their paths; where a selector cannot
-/// write the path, by the column's name.
+/// Returns the fields that a field selector can use in addition to names, uids and times: the fields that have a column, by their paths;
+/// where a selector cannot write the path, by the column's name.
 fn selectable(kind: &Kind) -> Json {
     let table = kind.table();
     let columns = table.columns.iter().enumerate().skip(BASE_COLUMNS.len()).map(|(place, column)| {
@@ -209,8 +209,8 @@ fn selectable(kind: &Kind) -> Json {
     columns.chain(many).map(|field| json!({"fieldPath": field})).collect()
 }
 
-/// Makes a schema of OpenAPI v3 one of v2, which has fewer keywords, as the API server does for CRDs: what v2 cannot say is not checked.
-/// kubectl cannot read a value without a type that has `items` or `properties`, nor an array without `items`.
+/// Turns a schema of OpenAPI v3 into one of v2, which has fewer keywords, as the API server does for CRDs: constraints that v2 cannot
+/// express are not checked. kubectl cannot read a value without a type that has `items` or `properties`, nor an array without `items`.
 fn relax(schema: &mut Json) {
     let Some(object) = schema.as_object_mut() else { return };
     for keyword in ["allOf", "anyOf", "oneOf", "not"] {
@@ -236,7 +236,7 @@ fn relax(schema: &mut Json) {
     if nullable {
         object.remove("type");
     }
-    // The fields of an object at the top are what makes it one.
+    // An object at the top keeps its fields, because they show that it is an object.
     if (nullable || open) && !object.contains_key("x-kubernetes-group-version-kind") {
         object.remove("items");
         object.remove("properties");
@@ -254,7 +254,7 @@ fn relax(schema: &mut Json) {
     }
 }
 
-/// The fields of every object's metadata that are useful in SQL.
+/// Returns the schema of the fields of every object's metadata that are useful in SQL.
 fn metadata() -> Json {
     let text = |description: &str| json!({"type": "string", "description": description});
     let texts = |description: &str| json!({"type": "object", "additionalProperties": {"type": "string"}, "description": description});

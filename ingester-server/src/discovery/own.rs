@@ -1,4 +1,4 @@
-//! Schemas of this server's own resources, which are objects of no kind.
+//! Schemas of this server's own resources, whose objects belong to no kind.
 
 use crate::request::path::{OUTER_GROUP, OUTER_VERSION, SelfReview};
 use ingester_core::Kind;
@@ -10,14 +10,14 @@ pub(super) struct OwnResource {
     pub(super) version: &'static str,
     pub(super) kind: &'static str,
     pub(super) plural: &'static str,
-    /// Its objects are read; those of the others are created, and nothing is stored.
+    /// Its objects can be read; objects of the other resources are created, and nothing is stored.
     pub(super) is_read: bool,
     about: &'static str,
     spec: &'static [Field],
     status: &'static [Field],
 }
 
-/// A field: its name, its type, and what it has.
+/// A field: its name, its type, and its description.
 type Field = (&'static str, Type, &'static str);
 
 /// The type of a field.
@@ -160,7 +160,7 @@ const fn outer(kind: &'static str, plural: &'static str) -> OwnResource {
     }
 }
 
-/// All of them, beside these kinds.
+/// Returns all of them, for a server with these kinds.
 pub(super) fn all(kinds: &[Kind]) -> Vec<OwnResource> {
     let mut all = Vec::from(OUTER);
     all.extend(SelfReview::ALL.map(|review| OwnResource {
@@ -182,7 +182,7 @@ pub(super) fn all(kinds: &[Kind]) -> Vec<OwnResource> {
 }
 
 impl OwnResource {
-    /// The schema of its objects, whose metadata have this one.
+    /// Returns the schema of its objects. `metadata` is the schema of their metadata.
     pub(super) fn schema(&self, metadata: Json) -> Json {
         let text = |description: &str| json!({"type": "string", "description": description});
         let mut properties = json!({

@@ -1,9 +1,9 @@
-//! OpenAPI v2 in protobuf, the only form in which kubectl reads it: the message `openapi.v2.Document` of gnostic-models, `openapiv2/OpenAPIv2.proto`.
-//! A keyword without a field there (`nullable`, `anyOf`) is left out, as the API server does.
+//! OpenAPI v2 in protobuf, the only form in which kubectl reads it: the message `openapi.v2.Document` of gnostic-models,
+//! `openapiv2/OpenAPIv2.proto`. A keyword without a field in that message (`nullable`, `anyOf`) is left out, as the API server does.
 
 use serde_json::Value as Json;
 
-/// A message: what it has of an object of the JSON document.
+/// A message: the fields that it takes from an object of the JSON document.
 struct Message {
     /// By their numbers.
     fields: &'static [Field],
@@ -91,7 +91,7 @@ static SCHEMA: Message = Message {
     extensions: Some(31),
 };
 
-/// The bytes of a document of OpenAPI v2.
+/// Returns the bytes of a document of OpenAPI v2.
 pub(super) fn document(json: &Json) -> Vec<u8> {
     message(json, &DOCUMENT)
 }
@@ -117,7 +117,7 @@ fn put(out: &mut Vec<u8>, number: u32, has: Has, value: &Json) {
             each(value).iter().filter_map(Json::as_str).for_each(|text| put_bytes(out, number, text.as_bytes()));
         }
         Has::Flag => value.as_bool().into_iter().for_each(|flag| put_varint(out, number, flag.into())),
-        // A negative one is written as it is in 64 bits.
+        // A negative integer is written in its 64-bit form.
         Has::Integer => value.as_i64().into_iter().for_each(|value| put_varint(out, number, value.cast_unsigned())),
         Has::Number => {
             if let Some(value) = value.as_f64() {
@@ -152,12 +152,12 @@ fn put(out: &mut Vec<u8>, number: u32, has: Has, value: &Json) {
     }
 }
 
-/// The values of a list, or the only one.
+/// Returns the values of a list, or the only value.
 fn each(value: &Json) -> &[Json] {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
-/// A message within others.
+/// Wraps a message in others.
 fn wrapped(within: &[u32], message: Vec<u8>) -> Vec<u8> {
     within.iter().rev().fold(message, |inner, number| {
         let mut outer = Vec::new();
@@ -166,7 +166,7 @@ fn wrapped(within: &[u32], message: Vec<u8>) -> Vec<u8> {
     })
 }
 
-/// An entry of a list of named values.
+/// Returns an entry of a list of named values.
 fn named(name: &str, value: &[u8]) -> Vec<u8> {
     let mut entry = Vec::new();
     put_bytes(&mut entry, 1, name.as_bytes());
@@ -174,7 +174,7 @@ fn named(name: &str, value: &[u8]) -> Vec<u8> {
     entry
 }
 
-/// The message `Any`, with YAML. JSON is YAML.
+/// Returns the message `Any`, with YAML. JSON is YAML.
 fn any(value: &Json) -> Vec<u8> {
     let mut any = Vec::new();
     put_bytes(&mut any, 2, value.to_string().as_bytes());
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The fields of a message: numbers and contents.
+    /// Returns the fields of a message: numbers and contents.
     fn shown(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let next = |bytes: &mut &[u8]| {
             let (mut value, mut shift) = (0_u64, 0);
@@ -236,7 +236,7 @@ mod tests {
         fields
     }
 
-    /// What is at these numbers, one within the other: of several fields, the last.
+    /// Returns the content at these numbers, one within the other; if a field occurs several times, the last one.
     fn at(bytes: &[u8], numbers: &[u64]) -> Vec<u8> {
         numbers.iter().fold(bytes.to_vec(), |bytes, number| {
             let found = shown(&bytes).into_iter().rfind(|(of, _)| of == number);

@@ -50,7 +50,7 @@ fn both_discoveries_say_the_same() {
 
 #[test]
 fn our_own_group_has_no_verb_that_deletes() {
-    // The namespace controller would use it to delete.
+    // The namespace controller would use this verb to delete.
     let own = document("/apis/mirror.michelangelo.api/v1", false);
     let resources = own["resources"].as_array().unwrap();
     assert_eq!(
@@ -166,7 +166,7 @@ fn every_resource_has_a_schema_that_explains_it() {
     assert!(core["components"]["schemas"]["v1.Namespace"]["description"].is_string());
 }
 
-/// The keywords of a schema in Swagger 2.0 ("Schema Object"), of which the API server uses these, beside `x-...`.
+/// The keywords of a schema in Swagger 2.0 ("Schema Object"), as far as the API server uses them, in addition to `x-...`.
 const OF_V2: &[&str] = &[
     "$ref",
     "additionalProperties",
@@ -195,7 +195,7 @@ const OF_V2: &[&str] = &[
     "uniqueItems",
 ];
 
-/// What a schema has that Swagger 2.0 does not allow, with its place.
+/// Collects the keywords of a schema that Swagger 2.0 does not allow, with their places.
 fn not_of_v2(at: &str, schema: &Json, found: &mut Vec<String>) {
     let Some(object) = schema.as_object() else { return };
     let unknown = object.keys().filter(|key| !key.starts_with("x-") && !OF_V2.contains(&key.as_str()));

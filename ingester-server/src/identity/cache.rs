@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The SHA-256 of what was asked, so that neither tokens nor long lists of groups are stored.
+/// The SHA-256 of a question, so that neither tokens nor long lists of groups are stored.
 pub(super) type Key = [u8; 32];
 
-/// The most answers. Beyond that, expired ones are forgotten, and if that is not enough, all.
+/// The most answers. Beyond that, expired answers are forgotten, and if that is not enough, all of them.
 const MOST: usize = 4096;
 
-/// Answers by what was asked.
+/// Answers, by the key of their question.
 #[derive(Debug)]
 pub(super) struct Cache<T> {
     slots: Mutex<HashMap<Key, Arc<Slot<T>>>>,
@@ -25,10 +25,10 @@ type Slot<T> = tokio::sync::Mutex<Option<Answer<T>>>;
 
 #[derive(Debug)]
 struct Answer<T> {
-    /// When it arrived.
+    /// The time when it arrived.
     at: Instant,
     what: Result<T, ReviewError>,
-    /// Until when it is valid; an error is valid for the callers that were waiting for it.
+    /// The end of its validity. An error is valid only for the callers that were waiting for it.
     until: Instant,
 }
 
@@ -55,7 +55,7 @@ impl<T: Clone> Cache<T> {
         if let Some(known) = &*answer {
             let fits = match &known.what {
                 Ok(_) => Instant::now() < known.until,
-                // It arrived while this caller was waiting: asking again would take as long again.
+                // The error arrived while this caller was waiting. Asking again would take as long again.
                 Err(_) => asked < known.at,
             };
             if fits {
@@ -79,7 +79,7 @@ impl<T: Clone> Cache<T> {
                 Ok(answer) => answer.as_ref().is_some_and(|answer| now < answer.until),
                 Err(_) => true,
             });
-            // Removing one at a time from a full cache would scan all of them for each request.
+            // Removing one answer at a time from a full cache would scan all of them for each request.
             if slots.len() > self.most / 2 {
                 slots.clear();
             }

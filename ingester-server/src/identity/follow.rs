@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Where the API server publishes its front proxy.
+/// The ConfigMap in which the API server publishes its front proxy.
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 
-/// The first pause before a front proxy that could not be read is read again. Each further pause is twice as long.
+/// The first pause before another attempt to read a front proxy that could not be read. Each further pause is twice as long.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How long the API server may take for an answer.
+/// The time limit for an answer of the API server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The sources of the trusted authorities.
@@ -40,30 +40,30 @@ impl std::fmt::Debug for Sources {
     }
 }
 
-/// What was read.
+/// The result of reading the trusted authorities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// Both.
+    /// Both were read.
     All,
-    /// Not the front proxy, which is not [`FrontProxy::Required`]. It is read again soon.
+    /// The front proxy, which is not [`FrontProxy::Required`], could not be read. It is read again soon.
     WithoutProxy,
 }
 
 /// The trusted authorities cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The file of the users' authority.
+    /// The file of the users' authority cannot be read.
     #[error("the certificates in {} cannot be read: {error}", path.display())]
     File {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason.
         error: std::io::Error,
     },
-    /// Its content.
+    /// The content of the file cannot be used.
     #[error("the certificates in {} cannot be used: {error}", path.display())]
     Authority {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason.
         error: AuthorityError,
@@ -79,13 +79,13 @@ pub enum FollowError {
         "the ConfigMap {NAMESPACE}/{NAME} names no front proxy: the API server runs without --requestheader-client-ca-file"
     )]
     NoProxy,
-    /// The ConfigMap's content.
+    /// The ConfigMap cannot be used.
     #[error("the ConfigMap {NAMESPACE}/{NAME} cannot be used: {0}")]
     Proxy(#[from] FrontProxyError),
 }
 
 impl Sources {
-    /// Reads both once. The previous authorities stay trusted if this fails.
+    /// Reads both once. If this fails, the previous authorities stay trusted.
     ///
     /// # Errors
     /// If one of them cannot be read or used. A front proxy that is not [`FrontProxy::Required`] may be missing.
@@ -130,7 +130,7 @@ impl Sources {
         Ok(TrustedProxy::read(&data)?)
     }
 
-    /// Reads both again and again until `stop` is cancelled; `last` is what was read last.
+    /// Reads both repeatedly until `stop` is cancelled; `last` is the result of the last reading.
     pub async fn follow(self, identity: Identity, mut last: Read, stop: CancellationToken) {
         if self.front_proxy == FrontProxy::Never && self.users.is_none() {
             return;

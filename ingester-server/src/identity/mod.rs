@@ -1,10 +1,10 @@
-//! Authenticates callers, and checks what they may do.
+//! Authenticates callers, and checks their rights.
 //!
 //! May use: caller, ingester-config, ingester-store, metrics, places, status.
 //!
 //! No caller is trusted by default. A caller is authenticated by one of these, in this order, as in Kubernetes' delegated authentication:
-//! the headers of a front proxy that has proven itself by its certificate, a client certificate, or a token that the API server
-//! knows. The API server also decides what they may do. If it cannot be asked, nothing is allowed.
+//! the headers of a front proxy that has proven its identity by its certificate, a client certificate, or a token that the API server
+//! knows. The API server also decides about the caller's rights. If it cannot be asked, nothing is allowed.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | `authority.rs` | verifies certificates of clients |
 //! | `proxy.rs` | the front proxy and its headers |
 //! | `review.rs` | asks the API server: TokenReview, SubjectAccessReview |
-//! | `cache.rs` | answers that hold for some seconds |
+//! | `cache.rs` | caches answers for some seconds |
 //! | `recent.rs` | the tokens that were known some minutes ago |
-//! | `rate.rs` | how much a caller may ask |
+//! | `rate.rs` | limits the requests of a caller |
 //! | `follow.rs` | reads the ConfigMap of the front proxy and the file of the authority again |
 
 mod authority;
@@ -70,8 +70,8 @@ const UNKNOWN: Duration = Duration::from_secs(5);
 /// The most concurrent questions to the API server about rights. One user may have at most half of them.
 const REVIEWS: usize = 32;
 
-/// The most concurrent questions about tokens, and how many of them are reserved for tokens that were valid some minutes ago. So invented
-/// tokens, each of which costs a question, do not prevent the answers about the others from being renewed.
+/// The most concurrent questions about tokens, and the number reserved for tokens that were valid some minutes ago. Each invented token
+/// costs a question; because of the reserve, invented tokens do not prevent the answers about other tokens from being renewed.
 const TOKENS: usize = 16;
 const OF_RECENT: usize = 1;
 
@@ -82,7 +82,7 @@ const AUTHENTICATED: &str = "system:authenticated";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 const ANONYMOUS: &str = "system:anonymous";
 
-/// The caller if authentication is off.
+/// The caller's name if authentication is off.
 const UNCHECKED: &str = "ingester:insecure-loopback";
 
 /// The headers in which front proxies usually name the caller.
@@ -91,7 +91,7 @@ const USUAL: &str = "x-remote-";
 /// The headers by which clients request impersonation.
 const IMPERSONATE: &str = "impersonate-";
 
-/// Authenticates callers, and checks what they may do. Clones share everything.
+/// Authenticates callers, and checks their rights. Clones share everything.
 #[derive(Clone)]
 pub struct Identity(Arc<Inner>);
 
@@ -100,7 +100,7 @@ pub struct Identity(Arc<Inner>);
 pub(crate) struct Bearer(Arc<str>);
 
 impl Bearer {
-    /// The header with it; `None` if no header can have it.
+    /// Returns the header with the token; `None` if no header can contain it.
     pub(crate) fn header(&self) -> Option<HeaderValue> {
         let mut header = HeaderValue::try_from(format!("Bearer {}", self.0)).ok()?;
         header.set_sensitive(true);
@@ -141,8 +141,8 @@ impl fmt::Debug for Identity {
 }
 
 impl Identity {
-    /// Asks this reviewer. Tokens must be for one of `audiences`; without any, for the API server. Certificates are trusted once
-    /// [`Identity::trust_proxy`] and [`Identity::trust_users`] say which.
+    /// Asks this reviewer. Tokens must be for one of `audiences`; without audiences, for the API server. Certificates are trusted only
+    /// after [`Identity::trust_proxy`] and [`Identity::trust_users`] named their authorities.
     pub fn new(reviewer: impl Reviewer + 'static, audiences: Vec<String>, rate: Rate, metrics: Metrics) -> Self {
         let checked = Checked {
             reviewer: Box::new(reviewer),
@@ -160,32 +160,32 @@ impl Identity {
         Identity(Arc::new(Inner { rates: Rates::new(rate), checked: Some(checked) }))
     }
 
-    /// Does not authenticate: every caller may do everything. Only for a port that others cannot reach.
+    /// Does not authenticate: every caller may do everything. Use it only for a port that nobody else can reach.
     pub fn unchecked() -> Self {
         Identity(Arc::new(Inner { rates: Rates::new(Rate { per_second: 0, burst: 0 }), checked: None }))
     }
 
-    /// From now on trusts this front proxy; with `None`, no front proxy.
+    /// Trusts this front proxy from now on; with `None`, no front proxy.
     pub fn trust_proxy(&self, proxy: Option<TrustedProxy>) {
         if let Some(checked) = &self.0.checked {
             *checked.proxy.write() = proxy.map(Arc::new);
         }
     }
 
-    /// From now on accepts holders of this authority's certificates as users, as Kubernetes does: the common name is the user, the
-    /// organizations are the groups. With `None`, it accepts no certificates of users.
+    /// Accepts holders of this authority's certificates as users from now on, as Kubernetes does: the common name is the user, the
+    /// organizations are the groups. With `None`, no certificates of users are accepted.
     pub fn trust_users(&self, authority: Option<Authority>) {
         if let Some(checked) = &self.0.checked {
             *checked.users.write() = authority;
         }
     }
 
-    /// Authenticates the caller. In any case, the request then has no token and no header that names the caller. If a token authenticated the
-    /// caller, the extensions of the request keep it, for checks of the same caller later.
+    /// Authenticates the caller, and always removes the token and the headers that name the caller from the request. If a token
+    /// authenticated the caller, the extensions of the request keep it, for later checks of the same caller.
     ///
     /// # Errors
-    /// 401 if the caller is unknown; 403 for impersonation; 429 if too many tokens are being asked about; 500 or 503 if
-    /// the API server cannot be asked.
+    /// 401 if the caller is unknown; 403 for impersonation; 429 if too many questions about tokens are in progress; 500 or 503 if the API
+    /// server cannot be asked.
     pub async fn authenticate(&self, parts: &mut Parts, peer: &Peer) -> Result<Caller, Status> {
         let Some(checked) = &self.0.checked else {
             strip(&mut parts.headers, None);
@@ -219,7 +219,8 @@ impl Identity {
         self.0.checked.is_some()
     }
 
-    /// Returns true if the API server accepts a caller's token for itself. A token for another audience that `serve.audiences` names is not meant for it.
+    /// Returns true if the API server accepts a caller's token for itself. A token for another audience that `serve.audiences` names is not
+    /// meant for it.
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.
@@ -250,11 +251,11 @@ impl Identity {
         })
     }
 
-    /// The caller as the API server knows them now, for what lasts longer than a request; without a token, as they were. The rights of a service
-    /// account outlive it, its token does not.
+    /// Authenticates the caller again, for work that outlasts a request. Without a token, returns the caller unchanged. A service account's
+    /// rights outlive the account, but its token does not.
     ///
     /// # Errors
-    /// 401 if the token has expired, or is no longer that of this caller; 500 or 503 if the API server cannot be asked.
+    /// 401 if the token has expired, or now belongs to another caller; 500 or 503 if the API server cannot be asked.
     pub(crate) async fn again(&self, caller: &Caller, token: Option<&Bearer>) -> Result<Caller, Status> {
         let (Some(checked), Some(token)) = (&self.0.checked, token) else { return Ok(caller.clone()) };
         let now = authenticated(checked.holder(&token.0).await?);
@@ -262,17 +263,17 @@ impl Identity {
         if is_same { Ok(now) } else { Err(Status::unauthorized()) }
     }
 
-    /// Whether the caller may do that.
+    /// Checks that the caller has this right.
     ///
     /// # Errors
-    /// 403 if not, as the API server words it; 500 or 503 if it cannot be asked.
+    /// 403 if not, in the API server's words; 500 or 503 if it cannot be asked.
     pub async fn authorize(&self, caller: &Caller, attributes: &Attributes) -> Result<(), Status> {
         let Some(checked) = &self.0.checked else { return Ok(()) };
         let access = checked.access(caller, attributes).await?;
         if access.allowed { Ok(()) } else { Err(forbidden(caller, attributes, &access.reason)) }
     }
 
-    /// Whether the caller may do what they ask in a review about themselves.
+    /// Answers a caller's question about their own rights.
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.
@@ -290,7 +291,7 @@ impl Identity {
         }
     }
 
-    /// Whether the caller may also do that, besides the request itself; if not, why.
+    /// Checks a further right, in addition to the right to the request itself. Returns the reason if the caller does not have it.
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.
@@ -304,7 +305,7 @@ impl Identity {
 }
 
 impl Checked {
-    /// The user of the token.
+    /// Returns the user of the token.
     async fn holder(&self, token: &str) -> Result<Caller, Status> {
         let holds = |caller: &Option<Arc<Caller>>| if caller.is_some() { KNOWN } else { UNKNOWN };
         let key = digest([token.as_bytes()]);
@@ -323,14 +324,14 @@ impl Checked {
         }
     }
 
-    /// Waits for a place for a question about a token, if the token was valid some minutes ago.
+    /// Waits until a question about a token may be sent, if the token was valid some minutes ago.
     ///
     /// # Errors
-    /// If no place is free, and it was not valid.
+    /// If too many questions are in progress, and the token was not valid recently.
     async fn turn(&self, token: &Key) -> Result<Option<SemaphorePermit<'_>>, ReviewError> {
         match self.token_reviews.try_acquire() {
             Ok(turn) => Ok(Some(turn)),
-            // They are never closed.
+            // The semaphores are never closed.
             Err(_) if self.recent.has(token) => Ok(tokio::select! {
                 turn = self.token_reviews.acquire() => turn.ok(),
                 turn = self.recent_reviews.acquire() => turn.ok(),
@@ -344,7 +345,7 @@ impl Checked {
         self.asked(caller, key(caller, attributes), ask).await
     }
 
-    /// The answer to the question about a caller's rights with this key; asks unless the answer is cached.
+    /// Returns the answer to the question with this key about a caller's rights; asks unless the answer is cached.
     async fn asked(
         &self,
         caller: &Caller,
@@ -372,7 +373,7 @@ impl Checked {
     }
 }
 
-/// The caller by the peer's certificate: as a front proxy says, or the peer itself.
+/// Returns the caller according to the peer's certificate: the caller that a front proxy names, or the peer itself.
 fn by_certificate(
     proxy: Option<&TrustedProxy>,
     users: Option<&Authority>,
@@ -402,8 +403,8 @@ fn by_certificate(
     }
 }
 
-/// The token of the request; `None` if it has none, more than one, or something behind it. The API server would ignore what is behind the
-/// token, so each such text would be another token here.
+/// Returns the token of the request; `None` if it has none, more than one, or further text behind it. The API server would ignore that
+/// text, while each such text would make another token here.
 fn bearer(headers: &HeaderMap) -> Option<String> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     let (first, None) = (all.next()?, all.next()) else { return None };
@@ -431,7 +432,7 @@ fn strip(headers: &mut HeaderMap, proxy: Option<&TrustedProxy>) {
     }
 }
 
-/// The caller with the group of authenticated callers, as Kubernetes adds it.
+/// Adds the group of authenticated callers, as Kubernetes does.
 fn authenticated(mut caller: Caller) -> Caller {
     let told = caller.groups.iter().any(|group| group == AUTHENTICATED || group == UNAUTHENTICATED);
     if !told && caller.user != ANONYMOUS {
@@ -440,7 +441,7 @@ fn authenticated(mut caller: Caller) -> Caller {
     caller
 }
 
-/// The digest of these texts. It includes their lengths, so that other texts do not have the same.
+/// Returns the digest of these texts. It includes their lengths, so that a different split of the same bytes has another digest.
 fn digest<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> Key {
     let mut digest = Sha256::new();
     for text in texts {
@@ -450,7 +451,7 @@ fn digest<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> Key {
     digest.finalize().into()
 }
 
-/// The key of an access.
+/// Returns the cache key of an access.
 fn key(caller: &Caller, attributes: &Attributes) -> Key {
     let Attributes { verb, group, version, resource, subresource, namespace, name } = attributes;
     let counts = [caller.groups.len(), caller.extra.len()].map(|count| (count as u64).to_le_bytes());
@@ -467,7 +468,7 @@ fn key(caller: &Caller, attributes: &Attributes) -> Key {
     digest(texts)
 }
 
-/// 403, as the API server words it.
+/// Returns 403, in the API server's words.
 fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
     let Attributes { verb, group, resource, subresource, namespace, name, .. } = attributes;
     let whole = if subresource.is_empty() { resource.clone() } else { format!("{resource}/{subresource}") };
@@ -477,7 +478,7 @@ fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
     };
     let user = &caller.user;
     let why = format!("User {user:?} cannot {} resource {whole:?} in API group {group:?} {place}", verb.as_str());
-    // The API server does the same, so that browsers do not take it for a page.
+    // The API server does the same, so that browsers do not take the message for a page.
     let mut why = why.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     if !reason.is_empty() {
         why = format!("{why}: {reason}");
@@ -485,9 +486,9 @@ fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
     Status::forbidden(Resource { group, plural: resource }, name, &why)
 }
 
-/// The API server could not be asked.
+/// Reports that the API server could not be asked.
 fn unreviewed(what: &str, error: &ReviewError) -> Status {
-    // A sender of invented tokens would fill the log.
+    // Otherwise a sender of invented tokens could fill the log.
     if !matches!(error, ReviewError::TooMany) {
         tracing::warn!(%error, "Cannot check {what}");
     }

@@ -21,13 +21,13 @@ pub struct TrustedProxy {
     extras: Vec<String>,
 }
 
-/// The ConfigMap cannot be understood.
+/// An error in the ConfigMap.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontProxyError {
-    /// The certificates of the authority.
+    /// The certificates of the authority cannot be used.
     #[error("requestheader-client-ca-file: {0}")]
     Authority(#[from] AuthorityError),
-    /// A key that is not a JSON list of texts, or not a list of names of headers.
+    /// The value of a key is not a JSON list of texts, or not a list of header names.
     #[error("{0} is not a list of names in JSON")]
     List(&'static str),
     /// No header names the user.
@@ -35,14 +35,14 @@ pub enum FrontProxyError {
     NoUser,
 }
 
-/// What a front proxy says about a request.
+/// The caller according to a front proxy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// Nothing: the peer is not a front proxy, or it names no user.
+    /// No statement: the peer is not a front proxy, or it names no user.
     Nothing,
-    /// The caller's name is one that a front proxy must not use.
+    /// A front proxy must not use this name for a caller.
     Refused(String),
-    /// This is the caller.
+    /// The caller.
     Caller(Caller),
 }
 
@@ -50,7 +50,7 @@ impl TrustedProxy {
     /// Reads the data of the ConfigMap; `None` if the API server has no front proxy.
     ///
     /// # Errors
-    /// If it cannot be understood. It then does not say which proxies are trusted.
+    /// If the data cannot be understood: then it is unknown which proxies are trusted.
     pub fn read(data: &BTreeMap<String, String>) -> Result<Option<Self>, FrontProxyError> {
         let Some(pem) = data.get("requestheader-client-ca-file") else { return Ok(None) };
         let list = |key: &'static str| -> Result<Vec<String>, FrontProxyError> {
@@ -78,7 +78,7 @@ impl TrustedProxy {
         if proxy.users.is_empty() { Err(FrontProxyError::NoUser) } else { Ok(Some(proxy)) }
     }
 
-    /// The caller as the peer says, if it is a front proxy. Otherwise its headers are ignored.
+    /// Returns the caller that the peer names, if the peer is a front proxy. Otherwise its headers are ignored.
     pub(super) fn says(&self, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> Said {
         let subject = match self.authority.verified(&peer.certificates, now) {
             Ok(subject) => subject,
@@ -110,14 +110,14 @@ impl TrustedProxy {
         Said::Caller(Caller { user, uid: first(&self.uids), groups: groups.collect(), extra })
     }
 
-    /// Whether the header is one of those in which a front proxy names the caller.
+    /// Returns true if a front proxy names the caller in this header.
     pub(super) fn owns(&self, name: &HeaderName) -> bool {
         [&self.users, &self.uids, &self.groups].iter().any(|names| names.contains(name))
             || self.extras.iter().any(|prefix| name.as_str().starts_with(prefix.as_str()))
     }
 }
 
-/// The text of a header. Bytes that are not text stay distinct from text.
+/// Returns the text of a header. Bytes that are not text stay distinct from text.
 fn text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }

@@ -1,30 +1,30 @@
-//! How many requests a caller may send in a second.
+//! Limits the requests per second of each caller.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most callers that are remembered. A forgotten caller starts afresh.
+/// The most callers that are remembered. A forgotten caller starts with a full allowance.
 const MOST: usize = 4096;
 
-/// How many requests of one caller are answered.
+/// The limit on the requests of one caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// In a second; 0 for any number.
+    /// Requests per second; 0 for no limit.
     pub per_second: u32,
-    /// At once, after a pause; at least 1.
+    /// Requests at once, after a pause; at least 1.
     pub burst: u32,
 }
 
 impl Default for Rate {
-    /// Several times what kubectl sends in its worst moments.
+    /// Several times the most that kubectl sends.
     fn default() -> Self {
         Rate { per_second: 100, burst: 400 }
     }
 }
 
-/// What each caller has left.
+/// The rest of each caller's allowance.
 #[derive(Debug)]
 pub(super) struct Rates {
     rate: Rate,
@@ -43,7 +43,7 @@ impl Rates {
         Rates { rate, most: MOST, callers: Mutex::default() }
     }
 
-    /// Takes one request of the caller's. `Err` says when the next one is available.
+    /// Takes one of the caller's requests. `Err` contains the time until the next one is available.
     pub(super) fn take(&self, caller: &str) -> Result<(), Duration> {
         if self.rate.per_second == 0 {
             return Ok(());

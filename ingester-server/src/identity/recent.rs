@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// For how long a token counts as recently valid.
+/// The time for which a token counts as recently valid.
 const MINUTES: Duration = Duration::from_secs(600);
 
-/// The most tokens. Beyond that, those that no longer count are forgotten, and if that is not enough, all.
+/// The most tokens. Beyond that, tokens that no longer count are forgotten, and if that is not enough, all of them.
 const MOST: usize = 16 << 10;
 
-/// When each token was last known to be valid.
+/// The time when each token was last known to be valid.
 #[derive(Debug)]
 pub(super) struct Recent {
     known: Mutex<HashMap<Key, Instant>>,
@@ -28,12 +28,12 @@ impl Recent {
         self.known.lock()
     }
 
-    /// Whether the token was valid some minutes ago.
+    /// Returns true if the token was valid some minutes ago.
     pub(super) fn has(&self, token: &Key) -> bool {
         self.known().get(token).is_some_and(|at| at.elapsed() < MINUTES)
     }
 
-    /// Records whether the token is valid, as the API server says.
+    /// Records the API server's answer about the token.
     pub(super) fn learn(&self, token: Key, is_known: bool) {
         let mut known = self.known();
         if !is_known {

@@ -10,12 +10,12 @@ use kube::api::PostParams;
 use kube::{Api, Client};
 use std::time::Duration;
 
-/// How long the API server may take for an answer.
+/// The time limit for an answer of the API server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reviews tokens and rights.
 pub trait Reviewer: Send + Sync {
-    /// The user of the token: `None` if it is invalid, or not for any of `audiences`. Without audiences, it must be for the API
+    /// Returns the user of the token: `None` if it is invalid, or not for any of `audiences`. Without audiences, it must be for the API
     /// server.
     fn token<'a>(
         &'a self,
@@ -23,14 +23,14 @@ pub trait Reviewer: Send + Sync {
         audiences: &'a [String],
     ) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>>;
 
-    /// Whether the caller may do that.
+    /// Asks if the caller has this right.
     fn access<'a>(
         &'a self,
         caller: &'a Caller,
         attributes: &'a Attributes,
     ) -> BoxFuture<'a, Result<Access, ReviewError>>;
 
-    /// Whether the caller may do what their own review asks about. By default, a reviewer allows nothing.
+    /// Answers the caller's own review. By default, a reviewer allows nothing.
     fn own_access<'a>(
         &'a self,
         _caller: &'a Caller,
@@ -40,16 +40,16 @@ pub trait Reviewer: Send + Sync {
     }
 }
 
-/// Whether a caller may do something.
+/// The answer to a question about a right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Whether they may.
+    /// The caller has the right.
     pub allowed: bool,
-    /// Why, or why not; may be empty.
+    /// The reason; may be empty.
     pub reason: String,
 }
 
-/// The API server gave no answer.
+/// The reason why the API server gave no answer.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ReviewError {
     /// It does not answer, or not now.
@@ -81,7 +81,7 @@ impl From<kube::Error> for ReviewError {
 pub struct ApiServer(Client);
 
 impl ApiServer {
-    /// The API server of this client, whose user needs the ClusterRole `system:auth-delegator`.
+    /// Asks the API server of this client. Its user needs the ClusterRole `system:auth-delegator`.
     pub fn new(client: Client) -> Self {
         ApiServer(client)
     }
@@ -92,7 +92,7 @@ impl ApiServer {
         let reviews = Api::all(self.0.clone());
         let answer = in_time(reviews.create(&PostParams::default(), &question)).await?;
         let status = answer.status.unwrap_or_default();
-        // An explicit refusal overrides everything else.
+        // An explicit denial overrides everything else.
         let allowed = status.allowed && status.denied != Some(true);
         Ok(Access { allowed, reason: status.reason.unwrap_or_default() })
     }
@@ -104,7 +104,7 @@ impl std::fmt::Debug for ApiServer {
     }
 }
 
-/// The answer within [`TIMEOUT`].
+/// Returns the answer if it comes within [`TIMEOUT`].
 async fn in_time<T>(asking: impl Future<Output = Result<T, kube::Error>>) -> Result<T, ReviewError> {
     match tokio::time::timeout(TIMEOUT, asking).await {
         Ok(answer) => answer.map_err(ReviewError::from),
@@ -144,7 +144,7 @@ impl Reviewer for ApiServer {
     }
 }
 
-/// The user of the token, if it is for one of the audiences. An API server that names no audience knows only its own.
+/// Returns the user of the token, if it is for one of the audiences. An API server that names no audience knows only its own.
 fn holder(review: TokenReview, audiences: &[String]) -> Option<Caller> {
     let status = review.status.filter(|status| status.authenticated == Some(true))?;
     let meant = status.audiences.unwrap_or_default();
@@ -160,7 +160,7 @@ fn holder(review: TokenReview, audiences: &[String]) -> Option<Caller> {
     })
 }
 
-/// The SubjectAccessReview of an access.
+/// Returns the SubjectAccessReview for an access.
 fn question(caller: &Caller, attributes: &Attributes) -> SubjectAccessReview {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let resource = ResourceAttributes {
@@ -177,7 +177,7 @@ fn question(caller: &Caller, attributes: &Attributes) -> SubjectAccessReview {
     own_question(caller, &question)
 }
 
-/// The review of what a caller asks about themselves: it is always about this caller.
+/// Returns the review for a caller's question about themselves. It is always about this caller.
 fn own_question(caller: &Caller, question: &SelfSubjectAccessReviewSpec) -> SubjectAccessReview {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let spec = SubjectAccessReviewSpec {

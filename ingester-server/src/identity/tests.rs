@@ -1,4 +1,4 @@
-//! Which callers are trusted.
+//! Tests which callers are trusted.
 
 use super::{Access, Authority, Bearer, Identity, KNOWN, Peer, Rate, ReviewError, Reviewer, Sources, TrustedProxy};
 use crate::caller::{Attributes, Caller, Verb};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An API server that knows the token `good`, and lets ada list.
+/// An API server that knows the token `good`, and allows ada to list.
 #[derive(Clone)]
 struct Known {
     asked: Arc<Mutex<Vec<String>>>,
@@ -70,7 +70,7 @@ struct World {
     metrics: Metrics,
 }
 
-/// With the headers that Kubernetes has by default.
+/// A front proxy with the headers that Kubernetes uses by default.
 fn front_proxy(authority: &fixture::Authority, names: &str) -> TrustedProxy {
     TrustedProxy::read(&config_map(authority, names)).unwrap().unwrap()
 }
@@ -173,7 +173,7 @@ async fn forged_headers_of_a_front_proxy_are_ignored() {
             ("ada", &["ml".into(), "system:authenticated".into()][..])
         );
     }
-    // A user's own certificate says who they are, not their headers.
+    // A certificate of a user identifies the caller; the headers do not.
     let caller = world.who(&ROOT, Some(&world.users.client("bob", &["dev", "ops"]))).await.unwrap();
     assert_eq!((caller.user.as_str(), caller.groups.join(" ").as_str()), ("bob", "dev ops system:authenticated"));
     world.identity.trust_proxy(None);
@@ -243,21 +243,21 @@ async fn a_token_is_whose_the_api_server_says() {
     for header in ["Bearer bad", "Bearer", "Bearer ", "Basic good", "good", "", "Bearer\tgood"] {
         assert!(world.is_unauthorized(&[("authorization", header)], None).await, "{header}");
     }
-    // The API server would take what is behind the token for nothing, and accept it.
+    // The API server would ignore the text behind the token, and accept the token.
     let asked = world.server.asked();
     for header in ["Bearer good good", "Bearer good junk", "Bearer good\tjunk", "Bearer good, Bearer good"] {
         assert!(world.is_unauthorized(&[("authorization", header)], None).await, "{header}");
     }
     assert_eq!(world.server.asked(), asked, "it is not even asked");
     assert!(world.is_unauthorized(&[("authorization", "Bearer good"), ("authorization", "Bearer bad")], None).await);
-    // It may have been withdrawn.
+    // The token may have been revoked.
     let before = world.server.asked();
     tokio::time::advance(Duration::from_secs(10)).await;
     world.who(&[("authorization", "Bearer good")], None).await.unwrap();
     assert_eq!(world.server.asked(), before + 1);
 }
 
-/// As a service account is deleted whose rights stay.
+/// A service account is deleted while its rights stay.
 #[tokio::test(start_paused = true)]
 async fn who_watches_is_asked_for_again_by_the_token() {
     let world = world();
@@ -272,7 +272,7 @@ async fn who_watches_is_asked_for_again_by_the_token() {
     *world.server.down.lock() = Some(ReviewError::TooMany);
     tokio::time::advance(KNOWN + Duration::from_secs(1)).await;
     assert_ne!(world.identity.again(&ada, token.as_ref()).await.unwrap_err().code, 401, "it could not be asked");
-    // A certificate is not asked about.
+    // Nobody is asked about a certificate.
     assert_eq!(world.identity.again(&ada, None).await.unwrap(), ada);
 }
 
@@ -322,21 +322,21 @@ async fn invented_tokens_do_not_block_known_callers() {
     let mut waiting = futures::future::join_all(headers.iter().map(|headers| world.who(headers, None)));
     assert!(futures::poll!(&mut waiting).is_pending());
     assert_eq!(world.server.asked(), 16);
-    // One more is refused at once, without a question.
+    // One more is refused at once, without asking.
     let response = world.who(&[("authorization", "Bearer more")], None).await.unwrap_err().response();
     assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (429, &1.into()));
     assert_eq!(world.server.asked(), 16);
-    // A known caller is admitted, with their rights.
+    // A known caller is admitted, with all rights.
     assert_eq!(world.who(&[("authorization", "Bearer good")], None).await.unwrap(), known);
     world.identity.authorize(&known, &attributes(Verb::List, "ml", "")).await.unwrap();
-    // So is a caller whose answer has just expired: only the reserved question admits them.
+    // A caller whose answer has just expired is admitted, too, but only thanks to the reserve.
     tokio::time::advance(KNOWN + Duration::from_secs(1)).await;
     assert_eq!(world.identity.0.checked.as_ref().unwrap().token_reviews.available_permits(), 0);
     let again =
         tokio::time::timeout(Duration::from_secs(1), world.who(&[("authorization", "Bearer good")], None)).await;
     assert_eq!(again.unwrap().unwrap(), known);
     assert_eq!(world.server.asked(), 18);
-    // Once they are answered, others are asked about.
+    // After these answers, others are asked about.
     world.server.go.add_permits(1);
     assert!(waiting.await.into_iter().all(|who| who == Err(Status::unauthorized())));
     assert!(world.is_unauthorized(&[("authorization", "Bearer more")], None).await);
@@ -491,7 +491,7 @@ async fn a_port_without_authentication_does_not_ask_the_cluster() {
     identity.admit(&caller).unwrap();
 }
 
-/// An API server that answers with its front proxy from the third question on; `wrong` is what it answers before.
+/// An API server that returns its front proxy from the third request on; before that it answers with the code `wrong`.
 fn config_maps(authority: &fixture::Authority, wrong: u16) -> (kube::Client, Arc<Mutex<usize>>) {
     let asked = Arc::<Mutex<usize>>::default();
     let map = serde_json::json!({

@@ -27,11 +27,11 @@ use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tracing::{Instrument as _, Span};
 
-/// The most bytes that the connection is given at a time. It requests more while it has little to send, so that an answer exists until
-/// almost all of it is sent, and its time is checked repeatedly.
+/// The most bytes that the connection is given at a time. It requests more while it has little to send. So an answer exists until almost
+/// all of it is sent, and its time is checked repeatedly.
 const PORTION: usize = 64 << 10;
 
-/// Answers a request, or says why not.
+/// Answers a request, or refuses it with the reason.
 pub(super) async fn answer<H: Handler>(
     request: Request<Incoming>,
     peer: Peer,
@@ -58,16 +58,16 @@ pub(super) async fn answer<H: Handler>(
     log.answered(response.status());
     open.called(log.known_user());
     drop(log);
-    // These do not authenticate any caller. Nor do the console's files, of which a browser asks for many at once, before its user's first
-    // request: their connection is the first to give way.
+    // These do not authenticate any caller. Neither do the console's files, which a browser requests in large numbers at once before its
+    // user's first request: their connection is the first to give way.
     let is_unknown =
         is_open || matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     if is_unknown && matches!(shared.security, Security::Tls(_)) {
-        // An unauthenticated caller does not keep a connection.
+        // A connection does not stay open for an unauthenticated caller.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     if response.status() == StatusCode::REQUEST_TIMEOUT {
-        // The rest of its body may still come.
+        // The rest of the request's body may still come.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     let place = response.extensions_mut().remove::<Place>();
@@ -91,7 +91,7 @@ pub(super) async fn answer<H: Handler>(
     }))
 }
 
-/// The answer, if it comes within this time.
+/// Returns the answer if it comes within this time.
 async fn within(time: Duration, answer: impl Future<Output = Response<Body>>) -> Response<Body> {
     match tokio::time::timeout(time, AssertUnwindSafe(answer).catch_unwind()).await {
         Ok(Ok(response)) => response,
@@ -101,10 +101,10 @@ async fn within(time: Duration, answer: impl Future<Output = Response<Body>>) ->
     }
 }
 
-/// Checks what the headers show.
+/// Checks a request by its headers.
 fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
     let limits = &shared.limits;
-    // Name, colon, blank, value, line end.
+    // Each header has a name, a colon, a blank, a value and a line end.
     let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     let line =
         request.method().as_str().len() + request.uri().path_and_query().map_or(1, |path| path.as_str().len()) + 11;
@@ -125,7 +125,7 @@ fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
     }
 }
 
-/// Refuses a request that names no host, or more than one (RFC 9112, 3.2). In HTTP/2 the host is no header, and HTTP/1.0 needs none.
+/// Refuses a request that names no host, or more than one (RFC 9112, 3.2). In HTTP/2 the host is not a header, and HTTP/1.0 needs none.
 fn names_host(version: Version, headers: &HeaderMap) -> Result<(), Status> {
     let mut hosts = headers.get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
@@ -137,7 +137,7 @@ fn names_host(version: Version, headers: &HeaderMap) -> Result<(), Status> {
     }
 }
 
-/// An answer's body. While it exists, its request counts.
+/// The body of an answer. While it exists, its request counts.
 pub(super) struct Answer {
     body: Body,
     /// Bytes that the body has produced and the connection has not taken.
@@ -146,15 +146,15 @@ pub(super) struct Answer {
     deadline: Option<Pin<Box<Sleep>>>,
     /// Answers that only wait end when the server does.
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// Its request's.
+    /// The span of its request.
     span: Span,
-    /// The place that its user has taken for it.
+    /// The place that its user has taken for the request.
     _place: Option<Place>,
     _counted: Counted,
     ends: Ends,
 }
 
-/// The next request may arrive.
+/// The request has ended, so the next one may arrive.
 struct Ends(Arc<Phase>);
 
 impl Drop for Ends {
@@ -186,7 +186,7 @@ impl hyper::body::Body for Answer {
                 None => return Poll::Ready(None),
             }
         }
-        // A copy: a slice would keep the whole buffer in memory for as long as the connection holds it.
+        // Copy: a slice would keep the whole buffer in memory while the connection holds it.
         let length = self.rest.len().min(PORTION);
         let portion = Bytes::copy_from_slice(&self.rest[..length]);
         self.rest.advance(length);

@@ -21,8 +21,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-/// How long, and how much, a client may go on sending after the last answer. If that is not read, the operating system discards the
-/// answer.
+/// The time and the amount for which a client may go on sending after the last answer. If nobody reads that, the operating system discards
+/// the answer.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 4 << 20;
 
@@ -39,7 +39,7 @@ impl<H: Handler> Connection<H> {
     pub(super) async fn run(self) {
         let Connection { stream, address, open, shared, handler } = self;
         let _counted = shared.metrics.connection();
-        // Answers are sent at once. If this fails, they are slower.
+        // Send answers at once. If setting this fails, they are only slower.
         let _ = stream.set_nodelay(true);
         let limits = &shared.limits;
         let stream = Watched::new(stream, open.phase().clone(), limits.head, limits.idle, limits.stalled);
@@ -78,7 +78,7 @@ async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, reque
     let (limits, stop, address) = (requests.shared.limits, requests.shared.stop.clone(), requests.peer.address);
     requests.open.phase().head();
     let mut connection = http1::Builder::new()
-        // A request that is a little too large gets an answer that says so.
+        // So a request that is only a little too large gets an answer with the reason.
         .max_headers(2 * limits.headers)
         .max_buf_size((2 * limits.header_bytes).max(8192))
         .serve_connection(TokioIo::new(stream), requests);
@@ -111,7 +111,7 @@ async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, reque
     let _ = tokio::time::timeout(LINGER, Box::pin(last)).await;
 }
 
-/// The requests of one connection.
+/// Handles the requests of one connection.
 struct Requests<H> {
     open: Arc<Open>,
     peer: Peer,

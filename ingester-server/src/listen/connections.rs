@@ -1,10 +1,11 @@
-//! The connections that are open, and which of them gives way to a new one at the limit.
+//! The open connections, and the choice of the one that gives way to a new connection at the limit.
 //!
-//! An idle one gives way, in this order: one without a caller (nothing has come yet, or nothing that authenticated
-//! one), then one of the caller who has most of them; among these, the one that has been idle for longest. A caller who has more than
-//! half of all loses more: after the connections that wait for a request, those whose request has only begun to come, then those that
-//! are sent an answer which holds no place. So clients that only connect, that connect repeatedly, or that send or receive slowly, keep
-//! no other client out. A share of the connections per address would not help: behind a proxy all have one.
+//! An idle connection gives way, in this order: a connection without a caller (nothing has come yet, or nothing that authenticated a
+//! caller), then one of the caller who has the most connections; among these, the one that has been idle longest. A caller with more than
+//! half of all connections loses more of them: after the connections that wait for a request, those whose request has only begun to arrive,
+//! then those that are being sent an answer which holds no place. So clients that only connect, that connect repeatedly, or that send or
+//! receive slowly keep no other client out. A share of the connections per address would not help: behind a proxy all clients have the same
+//! address.
 
 use super::watched::{Idle, Phase, WaitsFor};
 use parking_lot::{Mutex, MutexGuard};
@@ -21,7 +22,7 @@ pub(super) struct Connections {
 
 #[derive(Debug, Default)]
 struct All {
-    /// The number of the next one.
+    /// The number of the next connection.
     next: u64,
     by_number: HashMap<u64, One>,
 }
@@ -52,7 +53,7 @@ pub(super) struct Open {
 }
 
 impl Connections {
-    /// This many at the same time.
+    /// Allows this many connections at the same time.
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Connections { most, open: Mutex::default() })
     }
@@ -61,7 +62,7 @@ impl Connections {
         self.open.lock()
     }
 
-    /// A new one, which ends with `end` or when it gives way; `None` if no other one gives way to it.
+    /// Admits a new connection, which ends with `end` or when it gives way. Returns `None` if no other connection gives way to it.
     pub(super) fn admit(self: &Arc<Self>, end: &CancellationToken) -> Option<Admitted> {
         let mut all = self.all();
         let is_full = all.by_number.len() >= self.most;
@@ -96,17 +97,18 @@ impl All {
         };
         let mut idle: Vec<(_, Idle)> = self.by_number.iter().filter_map(candidate).collect();
         idle.sort_unstable_by_key(|(order, _)| *order);
-        // Unless a request arrived at this very moment.
+        // Do not close it if a request has just arrived.
         let closes = |&((_, _, number), seen): &(_, Idle)| {
             self.by_number.get(&number).filter(|one| one.phase.close(seen)).map(|_| number)
         };
         idle.iter().find_map(closes)
     }
 
-    /// The order in which connections give way: the lowest first; `None` does not. `own` is how many its caller has.
+    /// Returns the rank by which connections give way: the lowest first; with `None` never. `own` is the number of connections of its
+    /// caller.
     fn rank(&self, own: Option<usize>, waits_for: WaitsFor) -> Option<(Reverse<usize>, WaitsFor)> {
         match (own, waits_for) {
-            // Its answer is short.
+            // The answer is short.
             (None, WaitsFor::Client) => None,
             (None, _) => Some((Reverse(usize::MAX), WaitsFor::Request)),
             (Some(own), WaitsFor::Request) => Some((Reverse(own), waits_for)),
@@ -116,17 +118,17 @@ impl All {
 }
 
 impl Open {
-    /// Its phase.
+    /// Returns its phase.
     pub(super) fn phase(&self) -> &Arc<Phase> {
         &self.phase
     }
 
-    /// Cancelled when it is to end at once.
+    /// Returns the token that is cancelled when the connection must end at once.
     pub(super) fn end(&self) -> &CancellationToken {
         &self.end
     }
 
-    /// A request has come, from this caller if known.
+    /// Records that a request has come, and its caller if known.
     pub(super) fn called(&self, caller: Option<Arc<str>>) {
         if let (Some(caller), Some(one)) = (caller, self.of.all().by_number.get_mut(&self.number)) {
             one.caller = Some(caller);
@@ -160,7 +162,7 @@ mod tests {
             self.connections.admit(&self.end).map(|admitted| admitted.open)
         }
 
-        /// A connection that has its answer, and waits for the next request.
+        /// A connection that has received its answer, and waits for the next request.
         fn of(&self, caller: &str) -> Open {
             let open = self.open().unwrap();
             assert!(open.phase().busy());
@@ -221,7 +223,7 @@ mod tests {
         assert_eq!(eve.each_ref().map(|open| open.end().is_cancelled()), [false, true, false]);
         assert!(!ada.end().is_cancelled() && !bob.end().is_cancelled());
         drop(new);
-        // Three of five again: now the answer gives way, not the work.
+        // Again three of five: now the connection with the answer gives way, not the one with the work.
         let third = world.of("eve");
         assert!(third.phase().busy());
         let _new = world.open().unwrap();

@@ -1,11 +1,11 @@
-//! What a client may cost.
+//! The limits on a client's costs.
 
 use std::time::Duration;
 
-/// What a client may cost.
+/// The limits on a client's costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The most connections. For one more, an idle one is closed, otherwise the new one.
+    /// The most connections. For one more, an idle connection is closed, otherwise the new one.
     pub connections: usize,
     /// The most bytes of a request's line and headers: 431. Beyond twice that, the answer has no body.
     pub header_bytes: usize,
@@ -13,21 +13,21 @@ pub struct Limits {
     pub headers: usize,
     /// The most bytes of a request's body, as in the API server: 413.
     pub body_bytes: usize,
-    /// How long TLS may take.
+    /// The time limit for the TLS handshake.
     pub handshake: Duration,
-    /// How long a request's headers may take, from its first byte, or, for the first request, from the connection.
+    /// The time limit for a request's headers, from its first byte, or, for the first request, from the connection.
     pub head: Duration,
-    /// How long a request's body may take as a whole: 408.
+    /// The time limit for the whole body of a request: 408.
     pub body: Duration,
-    /// How long a connection may wait for its next request.
+    /// The time that a connection may wait for its next request.
     pub idle: Duration,
-    /// How long a request's answer may take to begin: 504.
+    /// The time limit for the beginning of an answer: 504.
     pub request: Duration,
-    /// How long an answer may take from its beginning to its end.
+    /// The time limit for an answer from its beginning to its end.
     pub answer: Duration,
-    /// How long a client may read nothing of what is ready for it.
+    /// The time for which a client may read nothing although data are ready for it.
     pub stalled: Duration,
-    /// How long requests may take once the server stops.
+    /// The time that requests have once the server stops.
     pub grace: Duration,
 }
 

@@ -1,15 +1,15 @@
-//! Which requests a port without authentication accepts.
+//! Decides which requests a port without authentication accepts.
 //!
-//! Any client that reaches the port may do everything, so only programs on this machine may reach it. A page in a browser on this machine is not
-//! one of them: it comes from elsewhere, and could reach the port by a name that leads here. Pages of other ports of this machine are
-//! other programs' pages, and may show foreign content.
+//! Any client that reaches the port may do everything, so only programs on this machine may reach it. A page in a browser on this machine
+//! is not such a program: it comes from elsewhere, and could reach the port by a name that leads here. Pages of other ports of this machine
+//! are other programs' pages, and may show foreign content.
 
 use crate::status::{Reason, Status};
 use http::StatusCode;
 use http::header::{HOST, HeaderMap, ORIGIN};
 use http::uri::{Authority, Uri};
 
-/// How the page that sends a request relates to this server: browsers set this header, and pages cannot change it.
+/// The relation between this server and the page that sends a request: browsers set this header, and pages cannot change it.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// Refuses a request that names another host, or that a page of another origin sends.
@@ -36,7 +36,7 @@ pub(super) fn check(uri: &Uri, headers: &HeaderMap) -> Result<(), Status> {
 }
 
 fn is_local(host: &Authority) -> bool {
-    // No user information before it: `localhost@elsewhere` is elsewhere.
+    // Refuse user information before the host: `localhost@elsewhere` is elsewhere.
     !host.as_str().contains('@') && matches!(host.host(), "localhost" | "127.0.0.1" | "[::1]")
 }
 

@@ -1,4 +1,4 @@
-//! Sockets, TLS, and what a client may cost.
+//! Sockets, TLS, and the limits on a client's costs.
 //!
 //! May use: access, body, identity, ingester-store, metrics, places, request, status.
 //!
@@ -10,11 +10,11 @@
 //! | `limits.rs` | these numbers |
 //! | `tls.rs` | the certificate, read again when its files change; asks for clients' certificates |
 //! | `watched.rs` | a socket that ends when nothing moves |
-//! | `connections.rs` | those that are open, and which of them gives way to a new one |
+//! | `connections.rs` | the open connections, and the choice of the one that gives way to a new one |
 //! | `connection.rs` | one connection: handshake, requests, end |
 //! | `answer.rs` | one request to its answer, within the limits |
 //! | `shared.rs` | the state that connections share |
-//! | `local.rs` | which requests a port without authentication takes |
+//! | `local.rs` | decides which requests a port without authentication accepts |
 
 mod answer;
 mod connection;
@@ -49,14 +49,14 @@ use tokio_util::task::TaskTracker;
 /// The pause after a failure to accept a connection, for example without a free file descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Listens without answering yet, so that an unavailable address is found before any work begins.
+/// Opens the port without answering yet, so that an unavailable address is found before any work begins.
 #[derive(Debug)]
 pub struct Listener {
     tcp: TcpListener,
     security: Security,
 }
 
-/// How connections are established.
+/// The security of connections.
 #[derive(Clone, Debug)]
 pub(crate) enum Security {
     /// With TLS.
@@ -65,10 +65,10 @@ pub(crate) enum Security {
     Loopback,
 }
 
-/// What answers requests.
+/// Answers requests.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one request, and notes in `log` what the access log is to say about it. It is dropped if the client goes away, and if it takes
-    /// too long. A [`Place`](crate::places::Place) in the answer's extensions is held until the answer is sent.
+    /// Answers one request, and records in `log` the facts for the access log. It is dropped if the client goes away, and if it takes too
+    /// long. A [`Place`](crate::places::Place) in the answer's extensions is held until the answer is sent.
     fn answer(
         &self,
         request: Request<Body>,
@@ -126,8 +126,8 @@ impl Listener {
         self.tcp.local_addr()
     }
 
-    /// Answers requests until `stop` is cancelled. Then new connections are refused, and answers under way may finish, for as
-    /// long as [`Limits::grace`] says.
+    /// Answers requests until `stop` is cancelled. Then new connections are refused, and answers in progress may finish within
+    /// [`Limits::grace`].
     pub async fn serve(self, limits: Limits, metrics: Metrics, handler: impl Handler, stop: CancellationToken) {
         let Listener { tcp, security } = self;
         let (connections, handler) = (Connections::new(limits.connections), Arc::new(handler));

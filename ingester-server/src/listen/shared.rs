@@ -5,13 +5,13 @@ use crate::access::AccessLogs;
 use crate::metrics::Metrics;
 use tokio_util::sync::CancellationToken;
 
-/// What each connection has of its server.
+/// The state of a server that each connection needs.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) metrics: Metrics,
     pub(super) logs: AccessLogs,
     pub(super) security: Security,
-    /// No further request.
+    /// Cancelled when no further request is accepted.
     pub(super) stop: CancellationToken,
 }

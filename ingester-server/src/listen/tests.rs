@@ -1,4 +1,4 @@
-//! Clients, and what they may cost.
+//! Tests clients and the limits on their costs.
 
 use super::{Limits, Listener, Tls};
 use crate::access::AccessLog;
@@ -53,7 +53,7 @@ struct World {
     stop: CancellationToken,
     serving: JoinHandle<()>,
     metrics: Metrics,
-    /// Requests whose handler has begun, and those whose handler still exists.
+    /// The number of requests whose handler has begun, and of those whose handler still exists.
     begun: Arc<AtomicUsize>,
     held: Arc<AtomicUsize>,
     /// Ends the requests to `/wait`.
@@ -103,7 +103,7 @@ impl World {
                 held.fetch_add(1, Ordering::SeqCst);
                 let (held, go, places) = (Held(held.clone()), go.clone(), places.clone());
                 async move {
-                    // As the service does, for the user of the header.
+                    // Take the place for the user in the header, like the service does.
                     let Some(user) = request.headers().get("user").cloned() else {
                         return answer(request, peer, go, held).await;
                     };
@@ -128,7 +128,7 @@ impl World {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// What the server sends until it closes.
+    /// Returns all data that the server sends until it closes.
     async fn ask(&self, request: &str) -> String {
         let mut stream = self.connect().await;
         stream.write_all(request.as_bytes()).await.unwrap();
@@ -216,19 +216,19 @@ fn write(folder: &TempDir, certificate: &Certificate) {
     std::fs::write(key, &certificate.key_pem).unwrap();
 }
 
-/// The text that is sent until the end. A connection that was reset has ended, too.
+/// Returns the text up to the end. A connection that was reset has ended, too.
 async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server closes");
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// One answer on a connection that stays open.
+/// Returns one answer on a connection that stays open.
 async fn one(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> String {
     asked(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"), stream).await
 }
 
-/// The same for a known user.
+/// Does the same for a known user.
 async fn one_of(user: &str, stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> String {
     asked(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nuser: {user}\r\n\r\n"), stream).await
 }
@@ -308,7 +308,7 @@ async fn headers_that_are_too_large_are_refused() {
     for headers in [lines, format!("x: {long}\r\n")] {
         let mut stream = world.connect().await;
         let request = format!("GET / HTTP/1.1\r\n{headers}{CLOSE}");
-        // It may be closed before everything is sent.
+        // The connection may be closed before everything is sent.
         let _ = stream.write_all(request.as_bytes()).await;
         let answer = all(&mut stream).await;
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431 "), "{answer}");
@@ -348,7 +348,7 @@ async fn slow_clients_are_let_go() {
     let world = World::loopback(short()).await;
     let begin = Instant::now();
     assert_eq!(all(&mut world.connect().await).await, "", "it says nothing");
-    // It keeps sending a little, which does not help.
+    // The client keeps sending a little, which does not help.
     let mut stream = world.connect().await;
     let closed = async {
         for byte in b"GET / HTTP/1.1\r\nhost: localhost\r\nx: ".iter().chain(std::iter::repeat(&b'y')) {
@@ -359,14 +359,14 @@ async fn slow_clients_are_let_go() {
         }
     };
     tokio::time::timeout(PATIENCE, closed).await.expect("it is closed");
-    // It has an answer and sends nothing more; or it begins a request and does not end it.
+    // The client has an answer and sends nothing more; or it begins a request and does not end it.
     for begun in ["", "GET /again HTTP/1.1\r\n"] {
         let mut stream = world.connect().await;
         one(&mut stream, "/").await;
         stream.write_all(begun.as_bytes()).await.unwrap();
         assert_eq!(all(&mut stream).await, "");
     }
-    // It sends a body that does not come, though the connection is to stay.
+    // The body never arrives, though the client wants to keep the connection.
     let answer = world.ask("POST /body HTTP/1.1\r\ncontent-length: 10\r\nhost: localhost\r\n\r\n12345").await;
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("the body did not come within 0.3"), "{answer}");
     assert!(begin.elapsed() < PATIENCE);
@@ -396,7 +396,7 @@ async fn a_client_that_does_not_read_is_disconnected() {
     }
 }
 
-/// How much of the large answer a slow reader gets, who reads for some seconds without long pauses.
+/// Returns how much of the large answer a slow reader gets who reads for some seconds without long pauses.
 async fn read_slowly(stream: &mut TcpStream) -> usize {
     stream.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nuser: ada\r\n\r\n").await.unwrap();
     let (mut chunk, mut all) = (vec![0; 256 << 10], 0);
@@ -430,7 +430,7 @@ async fn an_answer_counts_until_it_is_sent() {
     assert!(all >= LARGE, "it is cut off after {all}");
     assert!(end - begin > time, "nothing would have cut it off");
 
-    // Its time ends although it comes in one part.
+    // The time ends although the answer comes in one part.
     let world = World::with_places(Limits { answer: time / 4, ..limits }, 1).await;
     let all = read_slowly(&mut world.connect().await).await;
     assert!(all < LARGE, "{all}");
@@ -459,7 +459,7 @@ async fn a_request_that_takes_too_long_is_told_so() {
     let answer = world.ask(&format!("GET /never HTTP/1.1\r\n{CLOSE}")).await;
     assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("the request took too long"), "{answer}");
     assert_eq!(world.held.load(Ordering::SeqCst), 0);
-    // An answer that does not end breaks off, so that clients do not take it for complete.
+    // An answer without an end breaks off, so that clients do not take it for complete.
     let world = World::loopback(Limits { answer: Duration::from_millis(300), ..Limits::default() }).await;
     let answer = world.ask(&format!("GET /endless HTTP/1.1\r\n{CLOSE}")).await;
     assert!(answer.starts_with("HTTP/1.1 200 ") && !answer.ends_with("\r\n0\r\n\r\n"));
@@ -510,7 +510,7 @@ async fn idle_connections_give_way_to_new_ones() {
     assert_eq!(all(&mut known).await, "");
     assert!(one_of("bob", &mut newer, "/").await.starts_with("HTTP/1.1 200 "));
     assert_eq!((refused("idle"), refused("full")), (2.0, 0.0));
-    // Those that are being answered stay.
+    // Connections with an answer in progress stay.
     let mut busy = Vec::new();
     for stream in [&mut new, &mut newer] {
         stream.write_all(b"GET /never HTTP/1.1\r\nhost: localhost\r\nuser: eve\r\n\r\n").await.unwrap();
@@ -539,7 +539,7 @@ async fn idle_connections_do_not_block_answers() {
     assert_eq!(world.count("ingester_serve_requests_in_flight "), 3.0);
     drop(following.pop());
     until("nothing is held for who has gone", || world.held.load(Ordering::SeqCst) == 2).await;
-    // The shutdown does not wait for them, and they get a proper end.
+    // The shutdown does not wait for them, and they are closed properly.
     world.stop.cancel();
     tokio::time::timeout(Limits::default().grace / 2, world.serving).await.unwrap().unwrap();
     for mut stream in following {
@@ -619,7 +619,7 @@ async fn unauthenticated_callers_keep_no_connection() {
     let paths = ["/unknown", "/healthz", "/livez?verbose", "/readyz/", "/%76ersion", &prefixed];
     for path in paths {
         let mut stream = world.securely(&world.client(None)).await;
-        // Others are answered before.
+        // Other requests are answered before.
         assert!(!one(&mut stream, "/version/other").await.contains("connection: close"));
         let answer = one(&mut stream, path).await;
         assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
@@ -657,7 +657,7 @@ async fn a_certificate_is_replaced_while_the_server_works() {
     let mut open = world.securely(&world.client(None)).await;
     one(&mut open, "/").await;
 
-    // Half of a change, nonsense, nothing: the last one is kept.
+    // Half of a change, nonsense, no file: the last usable certificate is kept.
     let second = world.authority.server("localhost");
     let [certificate, key] = files(&world.folder);
     let reloads =

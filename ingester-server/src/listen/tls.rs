@@ -24,7 +24,7 @@ pub struct Tls {
     files: Files,
     certificate: Arc<Certificate>,
     config: Arc<ServerConfig>,
-    /// The digest of the files that were last read, usable or not.
+    /// The digest of the files that were read last, usable or not.
     read: [u8; 32],
 }
 
@@ -40,7 +40,7 @@ pub enum TlsError {
     /// A file cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     File {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason.
         error: std::io::Error,
@@ -48,9 +48,9 @@ pub enum TlsError {
     /// A file has the wrong content.
     #[error("{} has no {what} in PEM", path.display())]
     Pem {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What it should have.
+        /// The missing content.
         what: &'static str,
     },
     /// Certificate and key do not match, or are of an unknown kind.
@@ -63,13 +63,13 @@ pub enum TlsError {
         /// The reason.
         error: rustls::Error,
     },
-    /// TLS itself.
+    /// The TLS library reports an error.
     #[error("TLS cannot be set up: {0}")]
     Setup(rustls::Error),
 }
 
 impl Tls {
-    /// Reads a certificate, followed by those between it and its authority, and its key.
+    /// Reads a certificate, followed by the certificates between it and its authority, and its key.
     ///
     /// # Errors
     /// If they cannot be read or used.
@@ -88,20 +88,20 @@ impl Tls {
         Ok(Tls { read: text.digest(), files, certificate, config: Arc::new(config) })
     }
 
-    /// The configuration, which always has the current certificate.
+    /// Returns the configuration, which always has the current certificate.
     pub(super) fn config(&self) -> Arc<ServerConfig> {
         self.config.clone()
     }
 
-    /// Checks the files regularly until `stop` is cancelled, and presents their new content when they have changed. A
-    /// certificate that cannot be used is logged, and the last one stays.
+    /// Checks the files regularly until `stop` is cancelled, and presents their new content when they have changed. An unusable certificate
+    /// is logged, and the last one stays.
     pub async fn follow(mut self, every: Duration, metrics: Metrics, stop: CancellationToken) {
         while stop.run_until_cancelled(tokio::time::sleep(every)).await.is_some() {
             let files = self.files.clone();
             let text = tokio::task::spawn_blocking(move || files.text()).await;
             let text = match text {
                 Ok(Ok(text)) => text,
-                // They are being replaced. If they stay away, this is logged once.
+                // The files are being replaced. If they stay away, this is logged once.
                 Ok(Err(error)) => {
                     if self.read != [0; 32] {
                         tracing::warn!(%error, "The certificate is kept");
@@ -186,8 +186,8 @@ impl ResolvesServerCert for Certificate {
     }
 }
 
-/// Asks for a certificate, and takes any whose key the client has. Its signer is checked with each request, because it may be
-/// another authority's by then, or have expired.
+/// Asks for a certificate, and accepts any certificate whose key the client has. The signer is checked with each request, because the
+/// trusted authority may change in the meantime, and the certificate may expire.
 #[derive(Debug)]
 struct AnyClient(Arc<CryptoProvider>);
 

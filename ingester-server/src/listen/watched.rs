@@ -1,6 +1,6 @@
 //! A socket that ends when nothing moves.
 //!
-//! Below TLS, so that what counts is what was really sent.
+//! It works below TLS, so that it counts the bytes that were really sent.
 
 use std::io;
 use std::pin::Pin;
@@ -11,27 +11,27 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// What a connection is waiting for. Only its task changes it, until it is [closed](Phase::close).
+/// The phase of a connection. Only the connection's task changes it, until it is [closed](Phase::close).
 #[derive(Debug, Default)]
 pub(super) struct Phase {
     now: AtomicU32,
-    /// When it began, among the phases of all connections.
+    /// The number of this phase, counted over the phases of all connections.
     begun: AtomicU64,
 }
 
-/// For TLS, which has its own time limit.
+/// The connection waits for TLS, which has its own time limit.
 const NEW: u32 = 0;
-/// For the server: no time limit.
+/// The connection waits for the server: no time limit.
 const BUSY: u32 = 1;
-/// For the rest of a request's headers.
+/// The connection waits for the rest of a request's headers.
 const HEAD: u32 = 2;
-/// For the next request.
+/// The connection waits for the next request.
 const REST: u32 = 3;
-/// For nothing: its answer only waits.
+/// The connection waits for nothing: its answer only waits for changes.
 const WAITS: u32 = 4;
-/// For its end, because another one has its place.
+/// The connection waits for its end, because another one has its place.
 const CLOSED: u32 = 5;
-/// For the client to take an answer that holds no place: no time limit of this file applies.
+/// The connection waits for the client to take an answer that holds no place: no time limit of this file applies.
 const ANSWERS: u32 = 6;
 /// The other bits count the changes, so that each phase begins its own time.
 const CHANGE: u32 = 8;
@@ -39,16 +39,16 @@ const CHANGE: u32 = 8;
 /// Counts the phases of all connections.
 static PHASES: AtomicU64 = AtomicU64::new(0);
 
-/// What a connection could be closed in.
+/// An idle phase, in which a connection may be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Idle {
     seen: u32,
-    /// When it began: a smaller value is earlier.
+    /// The number of the phase: a smaller one began earlier.
     pub(super) begun: u64,
     pub(super) waits_for: WaitsFor,
 }
 
-/// What an idle connection waits for, in the order in which those of one caller give way.
+/// The event that an idle connection waits for, in the order in which the connections of one caller give way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WaitsFor {
     /// A request that has not begun to arrive.
@@ -60,34 +60,34 @@ pub(super) enum WaitsFor {
 }
 
 impl Phase {
-    /// Sets the phase; returns whether it changed: not if the connection is closed.
+    /// Sets the phase. Returns false if the connection is closed, so nothing changed.
     fn enter(&self, phase: u32) -> bool {
         self.begun.store(PHASES.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let next = |now: u32| (now % CHANGE != CLOSED).then_some((now - now % CHANGE).wrapping_add(CHANGE) | phase);
         self.now.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 
-    /// The connection is open.
+    /// Records that the connection is open.
     pub(super) fn begin(&self) {
         self.enter(NEW);
     }
 
-    /// The server works. `false`: it must stop, because the connection is closed.
+    /// Records that the server works. `false`: it must stop, because the connection is closed.
     pub(super) fn busy(&self) -> bool {
         self.enter(BUSY)
     }
 
-    /// The answer only waits.
+    /// Records that the answer only waits.
     pub(super) fn waits(&self) {
         self.enter(WAITS);
     }
 
-    /// The answer holds no place, such as a document of discovery.
+    /// Records that the answer holds no place, such as a document of discovery.
     pub(super) fn answers(&self) {
         self.enter(ANSWERS);
     }
 
-    /// Since when the connection is idle; `None` while it is not.
+    /// Returns the idle phase; `None` while the connection is not idle.
     pub(super) fn idle(&self) -> Option<Idle> {
         let seen = self.now.load(Ordering::Relaxed);
         let waits_for = match seen % CHANGE {
@@ -105,12 +105,12 @@ impl Phase {
         self.now.compare_exchange(idle.seen, closed, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// A request must come now.
+    /// Records that a request must come now.
     pub(super) fn head(&self) {
         self.enter(HEAD);
     }
 
-    /// A request may come.
+    /// Records that a request may come.
     pub(super) fn rest(&self) {
         self.enter(REST);
     }
@@ -127,7 +127,7 @@ pub(super) struct Watched<S> {
     /// The end of the phase for which it was set.
     timer: Option<Pin<Box<Sleep>>>,
     set_for: u32,
-    /// The time while the client does not take what is ready for it.
+    /// The timer that runs while the client does not take data that are ready for it.
     stall: Option<Pin<Box<Sleep>>>,
     ended: bool,
 }
@@ -142,7 +142,7 @@ impl<S> Watched<S> {
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, what)))
     }
 
-    /// Whether the time of the phase has expired; otherwise the task is woken when it does.
+    /// Returns true if the time of the phase has expired; otherwise the task is woken when it does.
     fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
         let phase = self.phase.now.load(Ordering::Relaxed);
         let time = match phase % CHANGE {

@@ -1,6 +1,6 @@
-//! The memory for lists that are read and sent: one budget for the process, of which each user has at most half. Lists that find it
-//! in use wait: the next one is the first list of the user who holds the least. Lists that read whole tables come after
-//! all others, and have at most a quarter of it.
+//! The memory for lists that are read and sent: one budget for the process. Each user has at most half of it. Lists that find it in use
+//! wait: the next one is the first list of the user who holds the least. Lists that read whole tables come after all others, and have at
+//! most a quarter of it.
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
@@ -17,14 +17,14 @@ pub(super) static LISTS: Budget = Budget::new(128 << 20);
 /// The size in bytes at which a page ends, so that many pages fit.
 pub(super) const PAGE: usize = 4 << 20;
 
-/// The memory for reading a list. For a page: its rows, those read beyond its end, its text. For a whole list: a portion's rows or their
-/// text, a text that waits, a text that is being sent.
+/// The memory for reading a list. For a page: its rows, the rows that are read beyond its end, and its text. For a whole list: a portion's
+/// rows or their text, a text that waits, and a text that is being sent.
 pub(super) const READING: usize = 3 * PAGE;
 
-/// What a list costs the database.
+/// The cost of a list for the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cost {
-    /// A key leads to its rows.
+    /// A key leads to the rows.
     Keyed,
     /// It may read a whole table, its texts, or all rows that it counts.
     Whole,
@@ -41,7 +41,7 @@ pub(super) struct Budget {
 struct Shares {
     /// Free units.
     free: usize,
-    /// The units of each user who holds any.
+    /// The units of each user who holds some.
     held: BTreeMap<Arc<str>, usize>,
     /// The units that lists of [`Cost::Whole`] hold.
     whole: usize,
@@ -57,7 +57,7 @@ struct Waiting {
 }
 
 impl Budget {
-    /// A budget of this many bytes, at least [`READING`].
+    /// Creates a budget of this many bytes, at least [`READING`].
     pub(super) const fn new(bytes: usize) -> Self {
         let units = bytes / UNIT;
         Budget {
@@ -71,11 +71,11 @@ impl Budget {
         let (admitted, share) = oneshot::channel();
         self.shares().waiting.push(Waiting { user: user.into(), cost, admitted });
         self.admit();
-        // Every waiter is admitted in the end.
+        // Every waiter is admitted in the end, so this does not fail.
         share.await.unwrap_or_else(|_| Share { budget: self, user: user.into(), cost, units: 0 })
     }
 
-    /// Admits those who may go on.
+    /// Admits the waiters that may go on.
     fn admit(&'static self) {
         loop {
             let (admitted, share) = {
@@ -86,7 +86,7 @@ impl Budget {
                 shares.take(&user, cost, units(READING));
                 (admitted, Share { budget: self, user, cost, units: units(READING) })
             };
-            // If the waiter is gone, its share comes back and admits another one. Outside the lock, which that needs.
+            // If the waiter is gone, its share comes back and admits another waiter. That takes the lock, so it must happen outside of it.
             drop(admitted.send(share));
         }
     }
@@ -110,7 +110,7 @@ impl Shares {
             return None;
         }
         let held = |user: &Arc<str>| self.held.get(user).copied().unwrap_or_default();
-        // Whatever the budget is, one list of each fits.
+        // At least one list of each fits, even into a small budget.
         let (most, most_whole) = ((all / 2).max(reading), (all / 4).max(reading));
         let may = |waiting: &Waiting| {
             let is_few = waiting.cost == Cost::Keyed || self.whole + reading <= most_whole;
@@ -148,7 +148,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Gives back all but this many bytes.
+    /// Gives back all except this many bytes.
     pub(super) fn shrink(&mut self, bytes: usize) {
         let more = self.units.saturating_sub(units(bytes));
         if more > 0 {
@@ -204,7 +204,7 @@ mod tests {
         Box::pin(budget.reading(user, cost))
     }
 
-    /// The lists that are admitted at once; the others wait.
+    /// Returns the lists that are admitted at once, and the others, which wait.
     fn admitted(budget: &'static Budget, user: &'static str, cost: Cost, lists: usize) -> (Vec<Share>, Vec<Asked>) {
         let (mut shares, mut waiting) = (Vec::new(), Vec::new());
         for _ in 0..lists {

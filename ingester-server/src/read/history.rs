@@ -1,4 +1,4 @@
-//! The versions of an object, and of those that had its name before: GET of `<name>/history`.
+//! The versions of an object, and of the objects that had its name before: GET of `<name>/history`.
 
 use super::{Cost, LISTS, PAGE, json, limits_of, refused, resource};
 use crate::answer::{self, Renderer, Rest};
@@ -27,11 +27,11 @@ pub(crate) struct HistoryOf<'r> {
     pub(crate) objects: Query,
 }
 
-/// A list of the versions, the latest first, in pages; or the one version that is requested.
+/// Answers with a list of the versions, the latest first, in pages; or with the requested version alone.
 ///
 /// # Errors
-/// 404 if no object has had the name, or the version does not exist; 400 for a broken token, and if several versions have the number; otherwise the
-/// [`Status`] of the failure.
+/// 404 if no object has had the name, or the version does not exist; 400 for a broken token, and if several versions have the number;
+/// otherwise the [`Status`] of the failure.
 pub(crate) async fn history(
     store: &Store,
     of: HistoryOf<'_>,
@@ -61,7 +61,7 @@ pub(crate) async fn history(
             .ok_or_else(|| Status::bad_request("continue: it is not of this history: begin again without it"))?,
     };
     let page = store.history(kind, &life.uid, &wanted, (limit, token), limits).await.map_err(failed)?;
-    // The first version of the next page tells how the last one differs.
+    // The last version of this page is compared with the first version of the next page.
     let after = match page.next.as_deref() {
         Some(next) => store.history(kind, &life.uid, &wanted, (1, Some(next)), limits).await.map_err(failed)?.versions,
         None => Vec::new(),
@@ -79,10 +79,11 @@ pub(crate) async fn history(
     Ok(json(Body::from(share.hold(text))))
 }
 
-/// One version of the visible objects of a name.
+/// Returns one version of the visible objects with a name.
 ///
 /// # Errors
-/// 404 if no object has had the name, or the version does not exist; 400 if several versions are meant; otherwise the [`Status`] of the failure.
+/// 404 if no object has had the name, or the version does not exist; 400 if several versions match; otherwise the [`Status`] of the
+/// failure.
 pub(crate) async fn version(
     store: &Store,
     (kind, name): (&Kind, &str),
@@ -110,14 +111,14 @@ pub(crate) async fn version(
     })
 }
 
-/// Where a page begins: `TOKEN@UID`, whose token is empty at the beginning of an object.
+/// Returns the place where a page begins: `TOKEN@UID`, with an empty token at the beginning of an object.
 fn begin<'l, 't>(lives: &'l [Life], token: &'t str) -> Option<(&'l Life, Option<&'t str>)> {
     let (token, uid) = token.split_once('@')?;
     let life = lives.iter().find(|life| &*life.uid == uid)?;
     Some((life, Some(token).filter(|token| !token.is_empty())))
 }
 
-/// The token of the next page: for the same object, or for the one that had the name before.
+/// Returns the token of the next page: for the same object, or for the object that had the name before.
 fn next(lives: &[Life], life: &Life, page: &HistoryPage) -> Option<String> {
     if let Some(token) = &page.next {
         return Some(format!("{token}@{}", life.uid));

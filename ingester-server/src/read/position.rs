@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a request waits for a position that does not exist yet, as in an API server, and how often it looks.
+/// The time that a request waits for a position that does not exist yet, as in an API server, and the interval between its checks.
 const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -25,12 +25,12 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log of a database. `writes` is where writers write; `reads` may be a replica of it.
+    /// The log of a database. `writes` is the store where writers write; `reads` may be a replica of it.
     pub fn new(reads: Arc<Store>, writes: Arc<Store>) -> Self {
         Log { reads, writes }
     }
 
-    /// Whether the database has a log now.
+    /// Returns true if the database has a log now.
     ///
     /// # Errors
     /// 503 if the database does not answer.
@@ -38,12 +38,12 @@ impl Log {
         self.reads.has_changes().await.map_err(failed)
     }
 
-    /// The last committed position.
+    /// Returns the last committed position.
     pub(crate) async fn number(&self, table: &'static Table) -> Result<Position, Status> {
         self.writes.number_changes(table).await.map_err(failed)
     }
 
-    /// The last readable position; if there is none, the beginning of the log.
+    /// Returns the last readable position; if there is none, the beginning of the log.
     pub(crate) async fn head(&self, table: &'static Table) -> Result<Position, Status> {
         match self.reads.last_position(table).await.map_err(failed)? {
             Some(position) => Ok(position),
@@ -51,7 +51,7 @@ impl Log {
         }
     }
 
-    /// The entries after a position, at most this many. They are complete if the position [is known](Log::knows) afterwards.
+    /// Returns the entries after a position, at most this many. They are complete if the position [is known](Log::knows) afterwards.
     pub(crate) async fn changes(
         &self,
         table: &'static Table,
@@ -61,7 +61,7 @@ impl Log {
         self.reads.changes_after(table, after, limit).await.map_err(failed)
     }
 
-    /// Whether all commits can be read, at least after a moment.
+    /// Returns true if all commits can be read, at the latest after a moment.
     pub(crate) async fn is_whole(&self, table: &'static Table) -> Result<bool, Status> {
         let last = self.number(table).await?;
         let begin = Instant::now();
@@ -74,7 +74,7 @@ impl Log {
         Ok(true)
     }
 
-    /// Whether the log can be read on from a position.
+    /// Returns true if the log can be read from this position on.
     pub(crate) async fn knows(&self, table: &'static Table, position: Position) -> Result<bool, Status> {
         self.reads.is_known(table, position).await.map_err(failed)
     }
@@ -85,7 +85,7 @@ impl Log {
     /// 504 if it cannot, as in an API server; 503 if the database does not answer.
     pub(crate) async fn reached(&self, table: &'static Table, version: Option<u64>) -> Result<(), Status> {
         let Some(wanted) = version.and_then(Position::of_version) else { return Ok(()) };
-        // Usually it can be read.
+        // Usually the position can be read at once.
         if self.head(table).await? < wanted {
             self.is_whole(table).await?;
             let last = self.head(table).await?;
@@ -96,9 +96,9 @@ impl Log {
         Ok(())
     }
 
-    /// The position at which a watch begins from a version that its client has seen; `None` if it is not in the log any more. For an
-    /// object's version, this is after the lowest entry with it: a client that was sent an event with this version was sent the entries
-    /// before that entry, and that entry itself, unless a later one repeats it.
+    /// Returns the position at which a watch begins from a version that its client has seen; `None` if it is not in the log any more. For
+    /// an object's version, this is after the lowest entry with it: a client that was sent an event with this version was also sent the
+    /// entries before that entry, and that entry itself, unless a later one repeats it.
     pub(crate) async fn seen(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
         if let Some(found) = self.find(table, version).await? {
             return Ok(Some(found));
@@ -115,12 +115,12 @@ impl Log {
         }
     }
 
-    /// The position of the lowest entry with this version. If its transaction has recorded two of them about the object, the later one: no client
-    /// is sent both, so the one that knows the version has been sent what it is to know of either.
+    /// Returns the position of the lowest entry with this version. If its transaction recorded two entries about the object, returns the
+    /// later one: no client is sent both, so a client that knows the version was sent everything that either entry would tell it.
     async fn behind(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
         let Some(before) = self.reads.position_of(table, version).await.map_err(failed)? else { return Ok(None) };
         let entries = self.changes(table, before, 2).await?;
-        // It may be purged in between.
+        // The entry may have been purged in between.
         let Some(lowest) = entries.first().filter(|lowest| lowest.res_version == version) else { return Ok(None) };
         let of_lowest =
             |entry: &&Change| (entry.res_version, &entry.uid, entry.at) == (version, &lowest.uid, lowest.at);
@@ -138,17 +138,17 @@ impl std::fmt::Debug for Log {
     }
 }
 
-/// What the pages of a list have in common.
+/// The time that all pages of a list share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum When {
     /// The present. With a log, the position that is the version of all pages.
     Now(Option<Position>),
-    /// This moment, even if the client says how long ago it was.
+    /// This moment, even if the client gave it as a time span before now.
     At(Micros),
 }
 
 impl When {
-    /// The version of the list.
+    /// Returns the version of the list.
     pub(super) fn version(self) -> Option<u64> {
         match self {
             When::Now(position) => position.map(Position::version),
@@ -156,7 +156,7 @@ impl When {
         }
     }
 
-    /// The token of the next page, after the version or moment and a dot.
+    /// Returns the token of the next page, after the version or moment and a dot.
     pub(super) fn in_token(self, token: &str) -> String {
         match self {
             When::Now(Some(position)) => format!("{:x}.{token}", position.version()),
@@ -166,7 +166,7 @@ impl When {
     }
 }
 
-/// The moment of a list, and the token of its next page.
+/// Returns the moment of a list, and the token of its next page.
 pub(super) fn of_moment(at: Micros, token: Option<String>) -> (When, Option<String>) {
     if let Some((pinned, rest)) = token.as_deref().and_then(|token| token.strip_prefix('@')?.split_once('.'))
         && let Ok(pinned) = pinned.parse()
@@ -176,7 +176,7 @@ pub(super) fn of_moment(at: Micros, token: Option<String>) -> (When, Option<Stri
     (When::At(at), token)
 }
 
-/// The version of a list, and the token of its next page: all pages have the same version.
+/// Returns the version of a list, and the token of its next page: all pages have the same version.
 pub(super) async fn of_list(
     log: Option<&Log>,
     kind: &Kind,
@@ -191,7 +191,7 @@ pub(super) async fn of_list(
     match log {
         Some(log) if token.is_none() => {
             log.reached(kind.table(), version).await?;
-            // Taken before the rows are read: later changes are in the rows, or in a later entry.
+            // Take this before the rows are read: later changes are in the rows, or in a later entry.
             Ok((When::Now(Some(log.head(kind.table()).await?)), None))
         }
         _ => Ok((When::Now(None), token)),

@@ -1,4 +1,4 @@
-//! How much memory lists take, what they cost, and whether they end with their clients.
+//! Tests the memory and the cost of lists, and that they end with their clients.
 
 use super::budget::{Budget, PAGE, READING};
 use super::{Cost, When, cost, limits_of, list_within};
@@ -24,7 +24,7 @@ use std::time::Duration;
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Of each object.
+/// The size of each object in bytes.
 const SIZE: usize = 100_000;
 
 async fn store(objects: usize) -> Arc<Store> {
@@ -71,7 +71,7 @@ async fn asked(
     list_within((budget, "ann", cost), (store, When::Now(None)), models(), parameters, Form::Objects, limits).await
 }
 
-/// A list of only the objects before this name; but the database needs many steps for each to find that out.
+/// A list of only the objects before this name, for which the database needs many steps per object.
 fn slow(before: &str) -> Parameters {
     let pattern = format!("%{}y%", "x".repeat(30));
     let unlike = || Filter::field("spec.unknown", Test::Like(pattern.clone()));
@@ -159,7 +159,7 @@ async fn a_whole_list_holds_memory_while_it_is_read_and_sent() {
     until("all is given back", || budget.left() == READING).await;
 }
 
-/// Within a second there is no statement of the list any more, and it holds neither connection nor memory.
+/// Checks that within a second the list has no running statement any more, and holds neither a connection nor memory.
 async fn all_is_given_back(store: &Store, budget: &Budget) {
     let given_back = async {
         while store.connections().used > 0 || budget.left() < READING {
@@ -176,7 +176,7 @@ async fn a_list_without_a_limit_ends_with_its_client() {
     let works = || store.connections().used == 1 && budget.left() == 0;
     // Busy cores must not end the list before its client does.
     let patient = Limits::default().time(Duration::from_secs(600));
-    // Before anything is found.
+    // End it before anything is found.
     let begun = tokio::spawn({
         let store = store.clone();
         async move { asked(budget, &store, slow(""), patient).await.map(drop) }
@@ -185,7 +185,7 @@ async fn a_list_without_a_limit_ends_with_its_client() {
     begun.abort();
     all_is_given_back(&store, budget).await;
 
-    // With the first portion sent, while the second one is read.
+    // End it while the second portion is read, after the first was sent.
     let mut body = asked(budget, &store, slow("m064"), patient).await.unwrap().into_body();
     body.frame().await.unwrap().unwrap();
     until("more is read", works).await;

@@ -18,7 +18,7 @@ pub(crate) const OFFERED: &str = "application/json, application/json;as=Table;g=
                            application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, \
                            application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/// A form of a document of discovery beside plain JSON.
+/// The alternative to plain JSON for a document of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherForm {
     /// Groups with their resources, in one document.
@@ -28,7 +28,7 @@ pub enum OtherForm {
 }
 
 impl OtherForm {
-    /// Its media type.
+    /// Returns its media type.
     pub const fn media(self) -> &'static str {
         match self {
             OtherForm::Aggregated => "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
@@ -44,7 +44,7 @@ impl OtherForm {
                     && clause.get("g") == "apidiscovery.k8s.io"
                     && clause.get("v") == "v2"
             }
-            // kubectl asks with the sign, which a media type cannot have.
+            // kubectl sends the `@`, which is not valid in a media type.
             OtherForm::Protobuf => clause.media.replace('@', ".") == self.media(),
         }
     }
@@ -67,7 +67,7 @@ impl Clause<'_> {
     }
 }
 
-/// The clauses of an `Accept`, the most wanted first.
+/// Returns the clauses of an `Accept` header, the most wanted first.
 fn clauses(accept: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> = accept
         .split(',')
@@ -83,10 +83,10 @@ fn clauses(accept: &str) -> Vec<Clause<'_>> {
     clauses
 }
 
-/// The form of objects for a client that sends this `Accept`; an empty one accepts everything.
+/// Returns the form of objects for a client that sends this `Accept`; an empty one accepts everything.
 ///
 /// # Errors
-/// 406 if it accepts nothing that is offered. Kubernetes' clients list several forms, and take the first available one.
+/// 406 if it accepts no offered type. Kubernetes' clients list several forms, and take the first available one.
 pub fn form(accept: &str) -> Result<Form, Status> {
     if accept.trim().is_empty() {
         return Ok(Form::Objects);
@@ -103,7 +103,7 @@ pub fn form(accept: &str) -> Result<Form, Status> {
     clauses(accept).iter().find_map(of).ok_or_else(|| Status::not_acceptable(OFFERED))
 }
 
-/// The form in which a document of discovery is wanted, of plain JSON and the other form that it has.
+/// Chooses between plain JSON and the other form of a document of discovery.
 ///
 /// # Errors
 /// 406 if neither is accepted.
@@ -121,7 +121,7 @@ pub fn other_form(accept: &str, other: Option<OtherForm>) -> Result<Option<Other
     found.ok_or_else(|| Status::not_acceptable(&format!("application/json, {}", other.media())))
 }
 
-/// Whether plain JSON is accepted.
+/// Checks that plain JSON is accepted.
 ///
 /// # Errors
 /// 406 if it is not.

@@ -1,7 +1,7 @@
 //! Names that Kubernetes gives to objects and namespaces.
 //!
 //! A database may find more under a name than the API server was asked about: MariaDB and MySQL ignore trailing blanks when they compare
-//! texts, so they would find `ml` for `ml%20`, after a review of the namespace `ml `. So invalid names are never searched for.
+//! texts. They would find `ml` for `ml%20`, after a review of the namespace `ml `. So invalid names never reach the database.
 
 /// The longest name of an object, in bytes.
 const NAME: usize = 253;
@@ -9,7 +9,7 @@ const NAME: usize = 253;
 /// The longest name of a namespace.
 const NAMESPACE: usize = 63;
 
-/// Whether this can be the name of a namespace: an RFC 1123 label.
+/// Returns true if this can be the name of a namespace: an RFC 1123 label.
 pub(crate) fn is_namespace(name: &str) -> bool {
     let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     let bytes = name.as_bytes();
@@ -19,8 +19,8 @@ pub(crate) fn is_namespace(name: &str) -> bool {
         && bytes.iter().all(|byte| is_end(Some(byte)) || *byte == b'-')
 }
 
-/// Whether this can be the name of an object. Kinds have their own rules, of which this is the widest: that of a segment of a path,
-/// without white space around it.
+/// Returns true if this can be the name of an object. Kinds have their own rules. This is the widest of these rules, the one for a path
+/// segment, and also excludes surrounding white space.
 pub(crate) fn is_name(name: &str) -> bool {
     let wrong = |c: char| matches!(c, '/' | '%' | '\\') || c.is_control();
     !name.is_empty()

@@ -13,28 +13,28 @@ use ingester_sql::query::{
     parse_list_options, truth,
 };
 
-/// What a request asks for, besides the path.
+/// The question of a request for objects, except for its path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
-    /// Which objects, in which order. The path adds namespace and name.
+    /// The selected objects and their order. The path adds namespace and name.
     pub query: Query,
     /// The most objects of a page; `None` for all of them in one answer.
     pub limit: Option<usize>,
-    /// The most objects of the whole answer, as a saved query or a pseudo-label says.
+    /// The most objects of the whole answer, from a saved query or a pseudo-label.
     pub most: Option<usize>,
-    /// The token with which the page begins.
+    /// The token at which the page begins.
     pub token: Option<String>,
-    /// Whether the objects are to be counted.
+    /// Count the objects.
     pub count: bool,
-    /// The answer must not be older than this version. A watch begins there.
+    /// The answer must not be older than this version. A watch begins at this version.
     pub version: Option<u64>,
     /// The requested version of an object, from its history.
     pub of_version: Option<u64>,
-    /// How to follow changes, if this is a watch.
+    /// The options of a watch, if this is one.
     pub watch: Option<Watch>,
-    /// Which part of each object a table has.
+    /// The part of each object that a table has.
     pub include: Include,
-    /// Rows that are skipped at the beginning, as in the reference system.
+    /// The number of rows to skip at the beginning, as in the reference system.
     pub offset: u64,
     /// Paths of fields to leave out of the answer.
     pub skip: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Parameters {
     pub dry_run: Vec<String>,
     /// Warnings to the client.
     pub warnings: Vec<String>,
-    /// Values for the parameters of a saved query, until all of them are read.
+    /// The values for the parameters of a saved query, while parameters are still being read.
     pub(crate) of_query: Vec<(String, String)>,
 }
 
@@ -59,7 +59,7 @@ pub struct Saved {
     pub ask: Ask,
 }
 
-/// Which part of each object a table has.
+/// The part of each object that a table has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Include {
     /// Nothing.
@@ -74,7 +74,7 @@ pub enum Include {
 /// Our own parameters besides the [keys](AskKey) of a question. Each may be a requirement of the label selector as well.
 const OURS: [&str; 4] = ["count", "listOptionsExt", "query", "limit"];
 
-/// What the names of a saved query's parameters begin with.
+/// The prefix of the names of a saved query's parameters.
 const OF_QUERY: &str = "param.";
 
 /// Parameters of Kubernetes that are read elsewhere, or have no meaning here.
@@ -152,7 +152,7 @@ pub fn parse(given: &QueryString, kind: &str) -> Result<Parameters, Status> {
     Ok(parameters)
 }
 
-/// Whether this is the name of a parameter, less its prefix.
+/// Returns true if this is the name of a parameter, without its prefix.
 pub(crate) fn is_parameter(name: &str) -> bool {
     AskKey::named(Spelling::PseudoLabel, name).is_some() || OURS.contains(&name)
 }
@@ -161,11 +161,11 @@ fn refused(error: KeyError) -> Status {
     Status::bad_request(error.to_string())
 }
 
-/// Refuses a name that no object or namespace can have: rights are checked for the name as written, and a database may find others.
+/// Refuses a name that no object or namespace can have: rights are checked for the name as written, and a database may find other names.
 fn has_names(filter: &Filter) -> Result<(), Status> {
     let Filter::Field { field, test: Test::Equal(Value::Text(name)) } = filter else { return Ok(()) };
     let is_one = match &**field {
-        // No object has it, in any database.
+        // No object has an empty name, in any database.
         _ if name.is_empty() => true,
         "metadata.name" => is_name(name),
         "metadata.namespace" => is_namespace(name),
@@ -187,7 +187,7 @@ impl Parameters {
         })
     }
 
-    /// A parameter that is a key of the question, which goes into `ask`, or one of ours.
+    /// Reads a parameter that is a key of the question, which goes into `ask`, or one of our own.
     fn own(
         &mut self,
         ask: &mut Ask,
@@ -237,7 +237,7 @@ impl Parameters {
                 let limit: i64 = text.parse().map_err(|_| wrong(format!("`{text}` is not a whole number")))?;
                 // As in the API server, a number that is not positive means no limit.
                 let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
-                // The URL's limit is for a page, and kubectl requests all pages.
+                // The limit in a URL is for a page, and kubectl requests all pages.
                 match spelling {
                     Spelling::PseudoLabel => self.most = limit,
                     _ => self.limit = limit,
@@ -255,7 +255,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// A label selector, with the parameters in it.
+    /// Reads a label selector and the parameters in it.
     fn labels(&mut self, ask: &mut Ask, key: &AskKey, selector: &str, kind: &str) -> Result<(), Status> {
         let (filters, parameters) = parse_label_selector_with_parameters(selector, &format!("{OUTER_GROUP}/"))
             .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;

@@ -1,4 +1,4 @@
-//! The path of a request, by Kubernetes' conventions.
+//! The path of a request, according to Kubernetes' conventions.
 
 use super::names::{is_name, is_namespace};
 use crate::status::Status;
@@ -18,7 +18,7 @@ pub const OUTER_PREFIX: &str = "/apis/mirror.michelangelo.api/v1/resources";
 /// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<'p> {
-    /// `/healthz`, `/livez`, `/readyz`: whether the server works.
+    /// `/healthz`, `/livez`, `/readyz`: the health of the server.
     Health(&'p str),
     /// `/version`
     Version,
@@ -48,9 +48,9 @@ pub enum Target<'p> {
     Counts(Option<Cow<'p, str>>),
     /// The rejected objects, or one of them.
     Rejects(Option<Cow<'p, str>>),
-    /// What the units of `ingester run` do, or one of them.
+    /// The states of the units of `ingester run`, or of one of them.
     Units(Option<Cow<'p, str>>),
-    /// What rules move, or one of them.
+    /// The effects of the rules, or of one of them.
     Policies(Option<Cow<'p, str>>),
     /// A review that callers request about themselves.
     SelfReview(SelfReview),
@@ -63,8 +63,8 @@ pub enum Target<'p> {
 }
 
 impl Target<'_> {
-    /// The same for a server of these kinds: unless it has Kubernetes' namespaces as a kind, namespaces are its own resource, and
-    /// unless it has Events as a kind, there are none.
+    /// Returns the target for a server of these kinds. Without Kubernetes' namespaces as a kind, namespaces are the server's own resource;
+    /// without Events as a kind, the server has no Events.
     pub fn among(self, kinds: &[Kind]) -> Self {
         match self {
             Target::Objects(objects) if objects.are_namespaces() && objects.kind(kinds).is_none() => {
@@ -97,19 +97,19 @@ impl Target<'_> {
 /// A review that callers request about themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfReview {
-    /// Whether they may do something.
+    /// Asks if they may do something.
     Access,
-    /// Everything that they may do.
+    /// Asks for everything that they may do.
     Rules,
-    /// Who they are.
+    /// Asks who they are.
     User,
 }
 
 impl SelfReview {
-    /// All of them.
+    /// All reviews.
     pub const ALL: [SelfReview; 3] = [SelfReview::Access, SelfReview::Rules, SelfReview::User];
 
-    /// Its API group.
+    /// Returns its API group.
     pub const fn group(self) -> &'static str {
         match self {
             SelfReview::Access | SelfReview::Rules => "authorization.k8s.io",
@@ -117,7 +117,7 @@ impl SelfReview {
         }
     }
 
-    /// Its kind.
+    /// Returns its kind.
     pub const fn kind(self) -> &'static str {
         match self {
             SelfReview::Access => "SelfSubjectAccessReview",
@@ -126,7 +126,7 @@ impl SelfReview {
         }
     }
 
-    /// Its plural.
+    /// Returns its plural.
     pub const fn plural(self) -> &'static str {
         match self {
             SelfReview::Access => "selfsubjectaccessreviews",
@@ -154,25 +154,25 @@ pub struct Objects<'p> {
 }
 
 impl Objects<'_> {
-    /// Whether they are Kubernetes' namespaces.
+    /// Returns true if they are Kubernetes' namespaces.
     fn are_namespaces(&self) -> bool {
         let Objects { group, version, plural, namespace, subresource, .. } = self;
         let is_named = group.is_empty() && version == "v1" && plural == "namespaces";
         is_named && namespace.is_none() && subresource.is_none()
     }
 
-    /// Whether they are Kubernetes' Events.
+    /// Returns true if they are Kubernetes' Events.
     fn are_events(&self) -> bool {
         let Objects { group, version, plural, subresource, .. } = self;
         group.is_empty() && version == "v1" && plural == "events" && subresource.is_none()
     }
 
-    /// Returns true if the path is that of an object's history.
+    /// Returns true if the path names an object's history.
     pub(crate) fn is_history(&self) -> bool {
         self.subresource.as_deref() == Some("history")
     }
 
-    /// Their kind, if it is one of these.
+    /// Returns their kind, if it is one of these.
     pub fn kind<'k>(&self, kinds: &'k [Kind]) -> Option<&'k Kind> {
         kinds
             .iter()
@@ -180,11 +180,11 @@ impl Objects<'_> {
     }
 }
 
-/// Reads the path of a request. What is below [`OUTER_PREFIX`] means the same as without it.
+/// Reads the path of a request. Paths below [`OUTER_PREFIX`] mean the same as without it.
 ///
 /// # Errors
-/// 404 for a path that no Kubernetes server has. This includes every path with an empty part, with `.` or `..`, with a slash that is
-/// written as `%2f`, or with a name that Kubernetes would refuse: nothing is guessed about them.
+/// 404 for a path that no Kubernetes server has. This includes every path with an empty part, with `.` or `..`, with a slash written as
+/// `%2f`, or with a name that Kubernetes would refuse: the server does not guess a meaning.
 pub fn parse(path: &str) -> Result<Target<'_>, Status> {
     let inner = match path.strip_prefix(OUTER_PREFIX) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
@@ -259,7 +259,7 @@ fn objects<'p>(group: Cow<'p, str>, version: Cow<'p, str>, rest: &[Cow<'p, str>]
     Ok(Objects { group, version, plural: plural.clone(), namespace, name, subresource })
 }
 
-/// A decoded segment of a path; `None` if it is not valid.
+/// Decodes a segment of a path; `None` if it is not valid.
 fn part(text: &str) -> Option<Cow<'_, str>> {
     let decoded = percent_decode_str(text).decode_utf8().ok()?;
     let wrong = |c: char| c == '/' || c == '%' || c == '\\' || c.is_control();

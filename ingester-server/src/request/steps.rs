@@ -5,7 +5,7 @@ use crate::status::Status;
 use ingester_core::value::Micros;
 use ingester_sql::query::AsOf;
 
-/// How many moments there are if the request does not say.
+/// The number of moments if the request does not give it.
 const STEPS: usize = 60;
 
 /// The most moments. Each is a comparison for every row.
@@ -19,10 +19,10 @@ pub struct Steps {
     count: usize,
 }
 
-/// The moments of a request: from `from` to `to`, which is now without it. `None` if it names none.
+/// Reads the moments of a request: from `from` to `to`, which defaults to now. `None` if the request names none.
 ///
 /// # Errors
-/// 400 for what is not a time or a number, and for `to` or `steps` without `from`.
+/// 400 for a value that is not a time or a number, and for `to` or `steps` without `from`.
 pub fn parse(query: &QueryString) -> Result<Option<Steps>, Status> {
     let time =
         |name: &str, text: &str| AsOf::parse(text).map_err(|error| Status::bad_request(format!("{name}: {error}")));
@@ -45,7 +45,7 @@ pub fn parse(query: &QueryString) -> Result<Option<Steps>, Status> {
 }
 
 impl Steps {
-    /// The moments, ascending: `from` is the first, `to` the last.
+    /// Returns the moments in ascending order: `from` is the first, `to` the last.
     ///
     /// # Errors
     /// 400 if `from` is not before `to`.

@@ -4,18 +4,18 @@ use super::query::{QueryString, is_true};
 use crate::status::{Cause, Status};
 use std::time::Duration;
 
-/// How to follow changes.
+/// The options of a watch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     /// The maximum duration.
     pub time: Option<Duration>,
-    /// Whether bookmarks are wanted.
+    /// The client wants bookmarks.
     pub bookmarks: bool,
-    /// Whether the watch begins with the present objects. `None`: if it names no version to begin at.
+    /// The watch begins with the present objects. `None`: it does so if the request names no version.
     pub initial: Option<bool>,
 }
 
-/// How to follow changes; `None` if this is not a watch.
+/// Reads the options of a watch; `None` if this is not a watch.
 ///
 /// # Errors
 /// 400 for a time that is not a number.
@@ -37,7 +37,7 @@ pub(super) fn watch(query: &QueryString) -> Result<Option<Watch>, Status> {
     Ok(query.is_watch().then_some(watch))
 }
 
-/// `resourceVersion`, after a check that it fits the other parameters.
+/// Reads `resourceVersion`, and checks that it fits the other parameters.
 ///
 /// # Errors
 /// 400 if it is not a number, 422 if it does not fit, 410 for an exact version: SQL has only the present state.
@@ -55,7 +55,7 @@ pub(super) fn version(query: &QueryString) -> Result<Option<u64>, Status> {
     Ok(version)
 }
 
-/// The API server's errors about the options of a list.
+/// Returns the API server's errors about the options of a list.
 fn of_list(query: &QueryString, version: Option<u64>) -> Vec<Cause> {
     let mut causes = Vec::new();
     if let Some(wanted) = query.last("resourceVersionMatch") {
@@ -79,7 +79,7 @@ fn of_list(query: &QueryString, version: Option<u64>) -> Vec<Cause> {
     causes
 }
 
-/// The same for a watch.
+/// Returns the API server's errors about the options of a watch.
 fn of_watch(query: &QueryString) -> Vec<Cause> {
     let wanted = query.last("resourceVersionMatch");
     let initial = query.last(INITIAL);
@@ -103,8 +103,8 @@ fn of_watch(query: &QueryString) -> Vec<Cause> {
     causes
 }
 
-/// The answer to clients that request initial events from a server without them: they then list instead. Without an answer they would wait
-/// for ever for the end of these events.
+/// The answer to clients that request initial events from a server without them: they then list instead. Without this answer they would
+/// wait for the end of these events without end.
 pub(crate) fn without_initial_events(why: &str) -> Status {
     invalid(vec![forbidden(INITIAL, &format!("sendInitialEvents is forbidden for watch: {why}"))])
 }
@@ -122,7 +122,7 @@ fn unsupported(value: &str, supported: &str) -> Cause {
     Cause { reason: "FieldValueNotSupported".into(), message, field: MATCH.into() }
 }
 
-/// 422, as the API server words it.
+/// Returns 422, in the API server's words.
 fn invalid(causes: Vec<Cause>) -> Status {
     let said: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
     let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };

@@ -11,7 +11,8 @@ use ingester_core::value::Micros;
 use ingester_store::{Effect, Store};
 use std::time::Duration;
 
-/// How long a request to create the object may be under way: longer than its sender waits, and longer than the API server works on it.
+/// The time for which a request to create the object may be in progress: longer than its sender waits, and longer than the API server works
+/// on it.
 const UNDER_WAY: Duration = Duration::from_secs(90);
 
 /// The result of [`give_up`].
@@ -28,7 +29,7 @@ pub enum Abandonment {
     },
 }
 
-/// Gives up an interrupted restore. If its object is in the cluster after all, completes it.
+/// Gives up an interrupted restore. If its object is in the cluster after all, completes the restore.
 ///
 /// # Errors
 /// [`Status`]: 404 without such a row; 409 if no restore of it is open, or if its object may still be created; the API server's errors.
@@ -38,12 +39,12 @@ pub async fn give_up(
     kind: &Kind,
     wanted: Wanted<'_>,
 ) -> Result<Abandonment, Status> {
-    // Before the cluster is asked: a request that arrives later is younger.
+    // Read the clock before asking the cluster, so that a request that arrives later counts as younger.
     let now = store.read_clock().await.map_err(failed)?;
     give_up_at(store, client, kind, wanted, now).await
 }
 
-/// The same at a time of the database's clock.
+/// Does the same at a time of the database's clock.
 pub(super) async fn give_up_at(
     store: &Store,
     client: kube::Client,
@@ -77,7 +78,7 @@ pub(super) async fn give_up_at(
     Ok(Abandonment::GivenUp { name, uid })
 }
 
-/// How long a request of this time may still be under way.
+/// Returns how long a request that was sent at this time may still be in progress.
 fn left(sent: Micros, now: Micros) -> Option<Duration> {
     let until = sent.0.saturating_add(i64::try_from(UNDER_WAY.as_micros()).unwrap_or(i64::MAX));
     let left = u64::try_from(until.saturating_sub(now.0)).ok().filter(|left| *left > 0)?;

@@ -1,4 +1,4 @@
-//! The API server, as restoring uses it.
+//! The requests of a restore to the API server.
 
 use super::object::{ClusterObject, Owner};
 use crate::status::{Cause, Details, Reason, Status};
@@ -13,14 +13,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// How long the API server may take for an answer.
+/// The time limit for an answer of the API server.
 const TIME: Duration = Duration::from_secs(30);
 
 /// The field manager of created objects.
 const CREATES: &str = "ingester-restore";
 
-/// The field manager of a status that is written. Another one than the object's, so that the managed fields say whether the
-/// status was written: old API servers count a status that they leave out of a new object among its fields.
+/// The field manager that writes the status. It differs from the manager of the object, so that the managed fields show if the status was
+/// written: old API servers count a status among a new object's fields even though they leave it out.
 pub(super) const WRITES_STATUS: &str = "ingester-restore-status";
 
 /// The objects of a kind in the cluster. They are sent and received as text: kube's types would parse their numbers.
@@ -29,12 +29,12 @@ pub(super) struct Cluster {
     objects: Request,
 }
 
-/// Whether an owner still exists.
+/// The state of an owner in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ownership {
     /// It exists.
     There,
-    /// It does not, for this reason, or it cannot be seen.
+    /// It does not exist, for this reason, or it cannot be seen.
     Gone(&'static str),
 }
 
@@ -52,7 +52,7 @@ impl Cluster {
         Cluster { client, objects }
     }
 
-    /// The object of this name.
+    /// Returns the object with this name.
     pub(super) async fn get(&self, name: &str) -> Result<Option<ClusterObject>, Status> {
         match self.ask(self.objects.get(name, &GetParams::default())).await {
             Ok(object) => Ok(Some(object)),
@@ -61,13 +61,13 @@ impl Cluster {
         }
     }
 
-    /// Creates an object out of its text; returns it as it was created.
+    /// Creates an object from its text. Returns the created object.
     pub(super) async fn create(&self, object: String, dry_run: bool) -> Result<ClusterObject, Status> {
         let parameters = PostParams { dry_run, field_manager: Some(CREATES.to_owned()) };
         Ok(self.ask(self.objects.create(&parameters, object.into_bytes())).await?)
     }
 
-    /// Writes the status of an object; returns the object with it. `None` if the kind has no subresource for it.
+    /// Writes the status of an object. Returns the object with the status; `None` if the kind has no status subresource.
     pub(super) async fn set_status(&self, name: &str, status: &str) -> Result<Option<ClusterObject>, Status> {
         let status = serde_json::from_str(status).map_err(Status::internal)?;
         let patch = Patch::Merge(StatusPatch { status });
@@ -89,7 +89,7 @@ impl Cluster {
         ClusterObject::read(text).map_err(|error| Unanswered::Status(Status::internal(error)))
     }
 
-    /// Whether an owner of an object in this namespace exists.
+    /// Looks up an owner of an object in this namespace.
     ///
     /// # Errors
     /// If the API server does not answer.
@@ -116,9 +116,9 @@ impl Cluster {
     }
 }
 
-/// Why there is no object.
+/// The reason why there is no object.
 enum Unanswered {
-    /// The API server's error, or that it did not answer.
+    /// The API server's error, or the lack of an answer.
     Api(kube::Error),
     /// Another failure.
     Status(Status),
@@ -146,7 +146,7 @@ async fn in_time<T>(asked: impl Future<Output = T>) -> Result<T, Status> {
     answer.map_err(|_| Status::timeout(format!("the cluster's API server did not answer within {TIME:?}")))
 }
 
-/// The API server's own answer, unchanged; otherwise that it does not answer.
+/// Returns the API server's own error unchanged, otherwise an error that it does not answer.
 fn status(error: kube::Error) -> Status {
     let kube::Error::Api(answer) = error else {
         tracing::warn!(%error, "The API server does not answer");

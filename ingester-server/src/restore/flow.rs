@@ -14,7 +14,7 @@ use ingester_store::{Effect, OpenRestore, RestoreBegin, Store, StoredRow};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// If what precedes the creation takes longer, its time is recorded again.
+/// If the steps before the creation take longer, the restore's time is recorded again.
 const PROMPT: Duration = Duration::from_secs(2);
 
 /// The pause between two looks at the new row.
@@ -52,18 +52,18 @@ impl Source {
     }
 }
 
-/// An attempt to create the object of a restore that is recorded.
+/// An attempt to create the object of a recorded restore.
 struct Attempt {
     restore: OpenRestore,
     /// No attempt before it may have created the object.
     is_first: bool,
 }
 
-/// Why an object was not created.
+/// The reason why an object was not created.
 enum Refusal {
-    /// It certainly was not, and will not be.
+    /// It certainly was not created, and will not be.
     Certain(Status),
-    /// It may have been, or the request may still arrive.
+    /// It may have been created, or the request may still arrive.
     Unknown(Status),
 }
 
@@ -98,7 +98,7 @@ impl Task<'_> {
             Refusal::Certain(error) => (error, true),
             Refusal::Unknown(error) => (error, false),
         };
-        // Another attempt at the same restore may have been faster.
+        // A concurrent attempt at the same restore may have been faster.
         if error.reason == Reason::AlreadyExists
             && let Some(there) = self.cluster.get(&name).await?
             && there.restored_from(self.kind) == Some(&*source.uid)
@@ -123,7 +123,7 @@ impl Task<'_> {
                 let source = if wanted.version.is_some() { source } else { Source::of(kind, &row)? };
                 Ok((source, Some(attempt)))
             }
-            // The row of a former version may be purged.
+            // The row of a former version may have been purged.
             RestoreBegin::NotFound if wanted.version.is_some() => Ok((source, None)),
             RestoreBegin::NotFound => Err(Status::not_found(self.resource().of(), name)),
             RestoreBegin::NotEvicted => Err(live(self.resource().of(), name)),
@@ -146,7 +146,7 @@ impl Task<'_> {
         warnings.extend(self.keep_owners(&mut source.object).await.map_err(Refusal::Certain)?);
         if let Some(Attempt { restore, .. }) = attempt {
             if began.elapsed() > PROMPT {
-                // Looking for owners took long: nobody may take this attempt for an old one.
+                // Looking for owners took long: make sure that nobody takes this attempt for an old one.
                 *restore = self.record_again(source, restore).await.map_err(Refusal::Certain)?;
             }
             source.object.numbered(&restore.nonce);
@@ -167,7 +167,7 @@ impl Task<'_> {
         }
     }
 
-    /// The object is created: its status is next.
+    /// Continues after the object was created: the status comes next.
     async fn created(self, source: Source, created: ClusterObject, warnings: Vec<String>) -> Result<Restored, Status> {
         let mut object = created;
         if let Some(status) = source.object.stored_status().filter(|status| !object.has_status(status)) {
@@ -181,7 +181,7 @@ impl Task<'_> {
         Ok(restored)
     }
 
-    /// Does what is left of a restore whose object is in the cluster.
+    /// Does the remaining steps of a restore whose object is in the cluster.
     pub(super) async fn complete(
         self,
         mut source: Source,
@@ -218,8 +218,8 @@ impl Task<'_> {
         Ok(restored)
     }
 
-    /// The uid of the row from which the object that has the name was restored, if that is the wanted row: the one that was found,
-    /// or, without a given uid, any with this name.
+    /// Returns the uid of the row from which the object with this name was restored, if that is the wanted row: the row that was found or,
+    /// without a given uid, any row with this name.
     async fn of_this_name(self, found: &str, there: &ClusterObject) -> Result<Option<Box<str>>, Status> {
         let Task { store, kind, wanted, .. } = self;
         let Some(from) = there.restored_from(kind) else { return Ok(None) };
@@ -238,12 +238,12 @@ impl Task<'_> {
         }
     }
 
-    /// Refuses an object of a restore that was given up, while its row lives: the row may have changed since its text was read.
+    /// Refuses an object of a restore that was given up while its row is live: the row may have changed since its text was read.
     async fn ensure_of_open_restore(self, source: &Source, there: &ClusterObject) -> Result<(), Status> {
         let Task { store, kind, .. } = self;
-        // Programs before 0.3 wrote none.
+        // Programs before 0.3 wrote no nonce.
         let Some(nonce) = there.nonce(kind) else { return Ok(()) };
-        // Before the row: the same transaction ends the restore and marks the row.
+        // Read this before the row, because one transaction ends the restore and marks the row.
         let open = store.open_restore(kind, &source.uid).await.map_err(failed)?;
         if open.is_some_and(|open| &*open.nonce == nonce) {
             return Ok(());
@@ -260,7 +260,7 @@ impl Task<'_> {
         Err(Status::conflict(self.resource().of(), &source.object.name, &why))
     }
 
-    /// Why an object that has the name is in the way.
+    /// Returns the error about an object that occupies the name.
     fn taken(&self, name: &str, old: &str, there: &ClusterObject) -> Status {
         if there.uid() == old {
             return Status::conflict(self.resource().of(), name, "it is still in the cluster");
@@ -277,11 +277,11 @@ impl Task<'_> {
         }
     }
 
-    /// Writes the status of an object that was created. Returns the object with it, and whether it stays as it was, because its kind
-    /// has no subresource for the status.
+    /// Writes the status of an object that was created. Returns the object with the status, and true if the object stays as it was because
+    /// its kind has no status subresource.
     ///
     /// # Errors
-    /// The API server's error. The object exists then, and the same request writes its status.
+    /// The API server's error. The object exists then, and the same request writes its status when it is repeated.
     async fn with_status(
         &self,
         name: &str,
@@ -289,7 +289,7 @@ impl Task<'_> {
         status: &str,
     ) -> Result<(ClusterObject, bool), Status> {
         if self.is_dry_run() {
-            // The status that the next request would write.
+            // The next request would write this status.
             return Ok((object.with_status(status).map_err(Status::internal)?, false));
         }
         match self.cluster.set_status(name, status).await {
@@ -305,7 +305,7 @@ impl Task<'_> {
         }
     }
 
-    /// Leaves out owners that are gone; returns warnings about them.
+    /// Leaves out owners that are gone. Returns warnings about them.
     async fn keep_owners(&self, object: &mut Restorable) -> Result<Vec<String>, Status> {
         let mut keep = Vec::new();
         let mut warnings = Vec::new();
@@ -321,15 +321,15 @@ impl Task<'_> {
     }
 }
 
-/// Waits until the mirror has stored the new object, whose transaction also marks the old row. If another program stored it, marks the old row
-/// here.
+/// Waits until the mirror has stored the new object; the same transaction marks the old row. If another program stored the object, marks
+/// the old row here.
 async fn finish(task: Task<'_>, there: &ClusterObject, restored: &mut Restored) -> Result<(), Status> {
     let Task { store, kind, wanted, .. } = task;
     if wanted.effect == Effect::Tried {
         return Ok(());
     }
     let old = store.stored(kind.table(), &[&restored.from]).await.map_err(failed)?;
-    // The row of a former version may be purged.
+    // The row of a former version may have been purged.
     if old.first().is_none_or(|old| old.delete_time.is_some()) {
         return Ok(());
     }
@@ -347,7 +347,7 @@ async fn finish(task: Task<'_>, there: &ClusterObject, restored: &mut Restored) 
         sleep(PAUSE).await;
     }
     if !store.end_restore(kind, &restored.from, there.nonce(kind)).await.map_err(failed)? {
-        // The cluster has the old object again.
+        // The old object is in the cluster again.
         restored.warnings.push("the old row is no longer evicted, and stays".to_owned());
     }
     Ok(())

@@ -3,26 +3,27 @@
 //! | file | what it has |
 //! |---|---|
 //! | `flow.rs` | one restore, from the row to the new object |
-//! | `object.rs` | the object that is created, out of the stored text |
-//! | `cluster.rs` | the API server |
-//! | `rights.rs` | as whom a server acts in the cluster for its callers |
-//! | `abandonment.rs` | how an interrupted restore is given up |
+//! | `object.rs` | makes the new object from the stored text |
+//! | `cluster.rs` | the requests to the API server |
+//! | `rights.rs` | the identity with which a server acts in the cluster for its callers |
+//! | `abandonment.rs` | gives up an interrupted restore |
 //!
 //! A former version of an object is restored in the same way, even if its row was purged; but a version of an evicted object goes back into its row.
 //!
 //! # Flow
-//! 1. The row: of several with the name, an evicted one before a deleted one, then the newest; or the row of a given uid.
-//! 2. The name must be free in the cluster. If the object that has it was restored from this row, only the rest is done: so the same
-//!    request can be repeated, also after a crash between any two steps.
-//! 3. [`Store::begin_restore`] records the restore and reads the row in one transaction. From here on the row does not change: writes get 409,
-//!    and rules and purges leave it alone. An interrupted restore is continued with the same number.
-//! 4. The object is created with the annotations `RestoredFrom` and `RestoreNonce`, then its status is written, if it has a subresource. A
-//!    status that could not be written is a failure, and the same request tries again. The managed fields of the object say whether the
-//!    status was written.
+//! 1. The row: if several rows have the name, an evicted one before a deleted one, then the newest; or the row with a given uid.
+//! 2. The name must be free in the cluster. If the object with this name was restored from this row, only the remaining steps are done: so
+//!    the same request can be repeated, even after a crash between any two steps.
+//! 3. [`Store::begin_restore`] records the restore and reads the row in one transaction. From then on the row does not change: writes get
+//!    409, and rules and purges leave it alone. An interrupted restore continues with the same number.
+//! 4. The object is created with the annotations `RestoredFrom` and `RestoreNonce`; then its status is written, if it has a subresource. A
+//!    failure to write the status is an error, and the same request tries again. The managed fields of the object show if the status was
+//!    written.
 //! 5. The transaction of the mirror that stores the new object marks the old row as deleted and ends the restore. If this takes too long, the
 //!    old row stays as it is, and the answer says so.
 //!
-//! A restore whose object was certainly not created ends at once. Otherwise [`give_up`] ends it, once no request can still be under way.
+//! A restore whose object was certainly not created ends at once. Otherwise [`give_up`] ends it, when no request can be in progress any
+//! more.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, answer, caller, former, identity, read, status, write.
 
@@ -47,10 +48,10 @@ use ingester_store::guard::Eviction;
 use ingester_store::{Effect, Store};
 use std::time::Duration;
 
-/// How long a request waits for the mirror to store the new object.
+/// The time that a request waits for the mirror to store the new object.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What to restore.
+/// The object to restore, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The namespace; empty for any, and for objects without one.
@@ -59,24 +60,24 @@ pub struct Wanted<'a> {
     pub name: &'a str,
     /// The uid of the row.
     pub uid: Option<&'a str>,
-    /// Whether to create anything, or only try.
+    /// Creates the object, or only tries to.
     pub effect: Effect,
-    /// How long to wait for the mirror to store the new object.
+    /// The time to wait for the mirror to store the new object.
     pub patience: Duration,
-    /// The caller, as it is written into the object.
+    /// The caller, for an annotation of the object.
     pub by: Option<&'a str>,
-    /// Whether to restore the status as well; otherwise why it is left out.
+    /// `Ok` to restore the status as well, otherwise the reason why it is left out.
     pub status: Result<(), &'a str>,
-    /// Which rows may be seen.
+    /// The rows that the caller may see.
     pub former: Reach,
     /// The text of a version of the object with this uid, instead of its row's text.
     pub version: Option<&'a str>,
 }
 
-/// What was restored.
+/// A restored object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restored {
-    /// The text of the object as it is in the cluster now; in a dry run, as it would be.
+    /// The text of the object in the cluster; in a dry run, the text that it would have.
     pub object: String,
     /// Its name.
     pub name: String,
@@ -88,7 +89,7 @@ pub struct Restored {
     pub finished: bool,
     /// It is in SQL but not in the cluster: the object was evicted.
     pub in_sql: bool,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
@@ -97,12 +98,12 @@ pub struct Restored {
 pub struct Asker<'a> {
     /// The user.
     pub user: &'a str,
-    /// Whether they may write the status of the object; otherwise why not.
+    /// `Ok` if they may write the status of the object, otherwise the reason why not.
     pub status: Result<(), &'a str>,
 }
 
-/// POST of `<name>/restore`: of the object's last state, or of a former version, given as the uid of its object and its text. The client, or why
-/// there is none, counts only if the cluster is needed.
+/// Answers a POST to `<name>/restore`. It restores the object's last state, or a former version, given as the uid of its object and its
+/// text. The client, or the reason why there is none, matters only if the cluster is needed.
 ///
 /// # Errors
 /// As [`restore`].
@@ -129,12 +130,13 @@ pub async fn post(
 ///
 /// # Errors
 /// [`Status`]: 404 without such a row; 409 if a live object has the name, or the old object has not left yet; 422 for a kind whose objects
+/// are evicted at once, or whose fields are pruned; the API server's errors about the object; 503 and 504 if it does not answer.
 /// are evicted at once, or that prunes them; the API server's errors about the object; 503 and 504 if it does not answer.
 pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: Wanted<'_>) -> Result<Restored, Status> {
     restore_noting(store, Ok(client), kind, wanted, |_| ()).await
 }
 
-/// The same; `note` gets the uid of the row as soon as it is known, whatever the outcome.
+/// Does the same; `note` gets the uid of the row as soon as it is known, whatever the outcome.
 async fn restore_noting(
     store: &Store,
     client: Result<kube::Client, Status>,
@@ -184,10 +186,10 @@ fn ensure_restorable(kind: &Kind, name: &str) -> Result<(), Status> {
     Err(Status::invalid(message, Vec::new()).about(resource, name))
 }
 
-/// Restores a version of an object that was evicted into its row. `None` if the object was deleted or purged: it goes into the cluster.
+/// Restores a version of an evicted object into its row. Returns `None` if the object was deleted or purged: then it goes into the cluster.
 ///
 /// # Errors
-/// 409 for a live object, and for one that is leaving the cluster.
+/// 409 for a live object, and for an object that is leaving the cluster.
 async fn in_sql(
     store: &Store,
     kind: &Kind,
@@ -217,14 +219,14 @@ async fn in_sql(
     }))
 }
 
-/// The uid of the row to restore from.
+/// Returns the uid of the row to restore from.
 async fn row_to_restore(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<Box<str>, Status> {
     let gone = States { live: false, ..States::ALL };
     let Wanted { namespace, name, uid, former, .. } = wanted;
     let target = Target { kind, namespace, name };
     match find(store, target, uid, gone, former).await {
         Ok(found) => Ok(found.uid),
-        // Does it exist at all?
+        // Find out if the object exists at all.
         Err(status) if status.reason == Reason::NotFound => {
             find(store, target, uid, States::LIVE, former).await?;
             let plural = kind.plural();
@@ -237,7 +239,7 @@ async fn row_to_restore(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Resul
     }
 }
 
-/// 409: a live object has the name.
+/// Returns 409: a live object has the name.
 fn live(resource: Resource<'_>, name: &str) -> Status {
     let message = format!(
         "{resource} \"{name}\" already exists in the cluster: nothing is restored over a live object; delete or rename that one first"

@@ -1,7 +1,7 @@
-//! The object that is created from the text of a row. Pure.
+//! Makes the object to create from the text of a row. Pure.
 //!
-//! The text is cut and put together again; what stays is sent as it is stored. So no number changes its spelling, and none its value, which a
-//! parsed 64-bit float might.
+//! The text is cut and put together again; the parts that stay are sent as they are stored. So every number keeps its spelling and its
+//! value; a parser with 64-bit floats might change them.
 
 use crate::answer::ShownState;
 use crate::write::text::{json, object};
@@ -11,7 +11,7 @@ use ingester_core::marks::{Mark, Marks};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Fields that the API server sets: the new object gets its own.
+/// Fields that the API server sets: it gives the new object its own values.
 const GIVEN: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -23,16 +23,16 @@ const GIVEN: [&str; 8] = [
     "selfLink",
 ];
 
-/// Finalizers of the garbage collector, which, like ours, only show that the old object was being deleted.
+/// Finalizers of the garbage collector. Like ours, they only show that the old object was being deleted.
 const OF_GARBAGE_COLLECTOR: [&str; 2] = ["foregroundDeletion", "orphan"];
 
-/// Members of an object: keys, and the texts of the values.
+/// The members of an object: keys, and the texts of the values.
 type Members = Vec<(String, String)>;
 
-/// An object that is to be created.
+/// An object to create.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Restorable {
-    /// The members of the object. The value of `metadata` is in the fields below.
+    /// The members of the object, except `metadata`, whose value is in the fields below.
     members: Members,
     metadata: Members,
     annotations: Members,
@@ -63,7 +63,7 @@ impl Restorable {
         let text_of = |key: &str| value_of(&metadata, key).and_then(|value| from_str::<String>(value).ok());
         let namespace = text_of("namespace").unwrap_or_default();
         let name = text_of("name").ok_or("the stored object has no name")?;
-        // It may have been stored in an older version of its kind.
+        // The text may be stored in an older version of its kind.
         set(&mut members, "apiVersion", json(&kind.api_version()));
         set(&mut members, "metadata", "{}".to_owned());
         metadata.retain(|(key, _)| !GIVEN.contains(&&**key));
@@ -84,23 +84,23 @@ impl Restorable {
         Ok(Restorable { members, metadata, annotations, owners, marks, from: from.into(), namespace, name })
     }
 
-    /// The references to owners, in their order. One that cannot be read is empty.
+    /// Returns the references to owners, in their order. A reference that cannot be read is empty.
     pub(super) fn owners(&self) -> Vec<Owner> {
         self.owners.iter().map(|owner| serde_json::from_str(owner).unwrap_or_default()).collect()
     }
 
-    /// Keeps only these references to owners. An object whose owners are all gone would be collected as garbage at once.
+    /// Keeps only these references to owners. The garbage collector would delete an object at once if all its owners were gone.
     pub(super) fn keep_owners(&mut self, keep: &[bool]) {
         let mut keep = keep.iter();
         self.owners.retain(|_| keep.next().copied().unwrap_or(false));
     }
 
-    /// Records the caller in it.
+    /// Records the caller in the object.
     pub(super) fn asked_by(&mut self, user: &str) {
         self.annotate(Mark::RestoredBy, user);
     }
 
-    /// Records the number of its restore in it.
+    /// Records the number of the restore in the object.
     pub(super) fn numbered(&mut self, nonce: &str) {
         self.annotate(Mark::RestoreNonce, nonce);
     }
@@ -109,22 +109,22 @@ impl Restorable {
         set(&mut self.annotations, &self.marks.name(mark).to_string(), json(&value));
     }
 
-    /// The status as it is stored.
+    /// Returns the stored status.
     pub(super) fn stored_status(&self) -> Option<&str> {
         value_of(&self.members, "status")
     }
 
-    /// The status; `None` if it is missing or empty.
+    /// Returns the status; `None` if it is missing or empty.
     pub(super) fn status(&self) -> Option<&str> {
         self.stored_status().filter(|status| !is_empty(&parsed(status)))
     }
 
-    /// Leaves out the status. Returns whether there was one.
+    /// Leaves out the status. Returns true if there was one.
     pub(super) fn without_status(&mut self) -> bool {
         take(&mut self.members, "status").is_some_and(|status| !is_empty(&parsed(&status)))
     }
 
-    /// The object's text.
+    /// Returns the object's text.
     pub(super) fn text(&self) -> String {
         let mut metadata = self.metadata.clone();
         metadata.push(("annotations".to_owned(), object(&self.annotations)));
@@ -137,7 +137,7 @@ impl Restorable {
     }
 }
 
-/// The members of an object. If a key comes twice, the last value counts, as everywhere where JSON is decoded.
+/// Returns the members of an object. If a key occurs twice, the last value counts, as in every JSON decoder here.
 fn members_of(text: &str) -> Result<Members, Error> {
     let mut reader = Reader::new(text);
     let mut members = Members::new();
@@ -177,7 +177,7 @@ fn take(members: &mut Members, key: &str) -> Option<String> {
     Some(members.remove(place).1)
 }
 
-/// The finalizers without ours and those of the garbage collector.
+/// Returns the finalizers without our own and the garbage collector's.
 fn kept_finalizers(finalizers: &str, marks: &Marks) -> Result<Vec<String>, Error> {
     let is_old = |name: &str| marks.is(Mark::Finalizer, name) || OF_GARBAGE_COLLECTOR.contains(&name);
     let mut kept = elements_of(finalizers)?;
@@ -189,7 +189,7 @@ fn list(elements: &[String]) -> String {
     format!("[{}]", elements.join(","))
 }
 
-/// An object of the cluster, and its text.
+/// An object of the cluster, with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ClusterObject {
     pub(super) text: String,
@@ -207,12 +207,12 @@ impl ClusterObject {
         self.value["metadata"]["uid"].as_str().unwrap_or_default()
     }
 
-    /// Returns true if it has this status, however its numbers are spelled.
+    /// Returns true if it has this status, whatever the spelling of its numbers.
     pub(super) fn has_status(&self, status: &str) -> bool {
         self.value.get("status") == Some(&parsed(status))
     }
 
-    /// Compares its status with this one. `managedFields` say who wrote which fields.
+    /// Compares its status with this one. `managedFields` show who wrote which fields.
     pub(super) fn status_is(&self, wanted: &str, writer: &str) -> StatusIs {
         let status = &self.value["status"];
         let is_writer = |entry: &Value| entry["manager"] == writer;
@@ -226,19 +226,19 @@ impl ClusterObject {
         }
     }
 
-    /// The same object with another status.
+    /// Returns the same object with another status.
     pub(super) fn with_status(&self, status: &str) -> Result<Self, String> {
         let mut members = members_of(&self.text).map_err(|error| error.to_string())?;
         set(&mut members, "status", status.to_owned());
         ClusterObject::read(object(&members))
     }
 
-    /// The uid of the row that it was restored from.
+    /// Returns the uid of the row that it was restored from.
     pub(super) fn restored_from(&self, kind: &Kind) -> Option<&str> {
         self.annotation(kind, Mark::RestoredFrom)
     }
 
-    /// The number of the restore that created it. Releases before 0.3 wrote none.
+    /// Returns the number of the restore that created it. Releases before 0.3 wrote none.
     pub(super) fn nonce(&self, kind: &Kind) -> Option<&str> {
         self.annotation(kind, Mark::RestoreNonce)
     }
@@ -248,7 +248,7 @@ impl ClusterObject {
         kind.marks().names(mark).find_map(|name| annotations[name.to_string()].as_str())
     }
 
-    /// The text as objects are shown: without `managedFields`.
+    /// Returns the text for readers: without `managedFields`.
     pub(super) fn shown(&self) -> String {
         let shown = || {
             let mut reader = Reader::new(&self.text);
@@ -270,18 +270,18 @@ impl ClusterObject {
     }
 }
 
-/// Whether an object in the cluster has the status that it is to get.
+/// The status of an object in the cluster, compared with the status that the restore writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatusIs {
-    /// It was written.
+    /// The status was written.
     Written,
-    /// It was not.
+    /// The status was not written.
     Missing,
-    /// It has a different one, from another writer. Ours was never written, or all of its fields were changed since.
+    /// Another writer wrote a different status. Ours was never written, or all of its fields have been changed since.
     Anothers,
 }
 
-/// A value to compare; what cannot be read counts as null.
+/// Parses a value for a comparison; an invalid one counts as null.
 fn parsed(text: &str) -> Value {
     from_str(text).unwrap_or_default()
 }
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(there.shown().matches(&list).count(), 3);
         let other = there.with_status(&format!("[{list}]")).unwrap();
         assert_eq!((other.shown().matches(&list).count(), other.has_status("[1]")), (3, false));
-        // A neighbour of a double is another number.
+        // An adjacent double is a different number.
         assert!(!there.with_status("0.30000000000000004").unwrap().has_status("0.3"));
     }
 }

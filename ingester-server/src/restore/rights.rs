@@ -1,7 +1,7 @@
-//! As whom a restore acts in the cluster: `serve.restore`.
+//! The identity of a restore in the cluster: `serve.restore`.
 //!
-//! A request that creates an object passes admission as its sender. So the sender is the caller: by the caller's own token, or by impersonation,
-//! for which the server's account needs a right that it does not have by default.
+//! A request that creates an object passes admission as its sender. So the sender must be the caller: by the caller's own token, or by
+//! impersonation, for which the server's account needs a right that it does not have by default.
 
 use crate::caller::Caller;
 use crate::identity::{Bearer, Identity};
@@ -11,13 +11,13 @@ use http::{Request, StatusCode};
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Who may do everything; nobody becomes one of them here.
+/// The group with all rights. Nobody may act as a member of it here.
 const MASTERS: &str = "system:masters";
 
 /// Groups that the API server adds itself.
 const ADDED: &str = "system:authenticated";
 
-/// Callers who have not said who they are.
+/// The name of callers without credentials.
 const ANONYMOUS: &str = "system:anonymous";
 
 /// Escapes the name of a header as client-go does: the characters below stay as they are.
@@ -37,14 +37,14 @@ const IN_NAME: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-/// As whom restores act in the cluster.
+/// The identity with which restores act in the cluster.
 #[derive(Clone)]
 pub enum RestoreRights {
-    /// As the caller. The client has no credentials: those of the caller are added to each request.
+    /// The caller. The client has no credentials: the caller's are added to each request.
     User(kube::Client),
-    /// As the server's account, for every caller whose own rights suffice.
+    /// The server's account, for every caller whose own rights suffice.
     Server,
-    /// There are none.
+    /// Restores are off.
     Off,
 }
 
@@ -66,10 +66,10 @@ pub(crate) struct Acting {
 }
 
 impl RestoreRights {
-    /// A client that acts for a caller. `server` acts as the server's account.
+    /// Returns a client that acts for a caller. `server` acts as the server's account.
     ///
     /// # Errors
-    /// 403 if nothing may act for the caller; 405 if restores are off; 500 or 503 if the API server cannot be asked about the token.
+    /// 403 if no client may act for the caller; 405 if restores are off; 500 or 503 if the API server cannot be asked about the token.
     pub(crate) async fn acting(
         &self,
         server: &kube::Client,
@@ -80,7 +80,7 @@ impl RestoreRights {
         let client = match self {
             RestoreRights::Off => return Err(off()),
             RestoreRights::Server => server.clone(),
-            // Without authentication the caller is whoever started the server, with their own kubeconfig.
+            // Without authentication the caller is the person who started the server, with their own kubeconfig.
             RestoreRights::User(_) if !identity.is_checked() => server.clone(),
             RestoreRights::User(anonymous) => match token {
                 Some(token) if identity.is_for_api_server(caller, token).await? => {
@@ -130,10 +130,10 @@ fn cannot(caller: &Caller, why: &str) -> Status {
     Status::failure(StatusCode::FORBIDDEN, Reason::Forbidden, message)
 }
 
-/// The headers by which the server's account acts as the caller.
+/// Returns the headers with which the server's account acts as the caller.
 ///
 /// # Errors
-/// 403 for callers who must not be impersonated, and for names that no header can have.
+/// 403 for callers who must not be impersonated, and for names that no header can contain.
 fn impersonation(caller: &Caller) -> Result<HeaderMap, Status> {
     if caller.groups.iter().any(|group| group == MASTERS) {
         return Err(cannot(caller, "members of system:masters are never impersonated"));
@@ -160,7 +160,7 @@ fn impersonation(caller: &Caller) -> Result<HeaderMap, Status> {
     Ok(headers)
 }
 
-/// A client that adds headers to each request.
+/// Returns a client that adds headers to each request.
 fn with_headers(client: &kube::Client, headers: HeaderMap) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let client = client.clone();

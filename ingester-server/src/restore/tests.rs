@@ -27,13 +27,13 @@ fn model() -> &'static Kind {
     crd_specs::KINDS.iter().find(|kind| kind.kind() == "Model").unwrap()
 }
 
-/// The API server, and whether a mirror follows it.
+/// An API server, with or without a mirror that follows it.
 #[derive(Clone)]
 struct Fake {
     objects: Arc<Mutex<BTreeMap<String, Value>>>,
     store: Arc<Store>,
     mirrored: bool,
-    /// What happens to the next request that writes a status.
+    /// The fault of the next request that writes a status.
     fault: Arc<Mutex<Option<Fault>>>,
     /// The fault of the next request that creates an object.
     refusal: Arc<Mutex<Option<Fault>>>,
@@ -43,7 +43,7 @@ struct Fake {
     bodies: Arc<Mutex<Vec<String>>>,
 }
 
-/// What happens to a request instead of its work.
+/// The fate of a request that is not carried out.
 #[derive(Clone, Copy)]
 enum Fault {
     /// It is answered with this code.
@@ -134,7 +134,7 @@ impl Fake {
                     ("resourceVersion".to_owned(), json!("100")),
                     ("managedFields".to_owned(), json!([])),
                 ]);
-                // It has its own subresource.
+                // The status has its own subresource.
                 object.as_object_mut().unwrap().remove("status");
                 if !dry_run {
                     self.put(&path, object.clone());
@@ -177,7 +177,7 @@ impl Fake {
         self.write(object, |row| Row { evict_time: Some(Micros(0)), evict_confirmed: true, ..row }).await;
     }
 
-    /// Whether the row is marked as deleted.
+    /// Returns true if the row is marked as deleted.
     async fn deleted(&self, uid: &str) -> bool {
         self.store.versions(model().table(), &[uid]).await.unwrap()[uid].deleted
     }
@@ -212,7 +212,7 @@ fn path() -> String {
     format!("{MODELS}/a")
 }
 
-/// As the command asks for the row `old`.
+/// The command asks for the row `old` like this.
 fn of_old() -> Wanted<'static> {
     Wanted {
         namespace: "",
@@ -250,7 +250,7 @@ async fn a_restore_that_was_killed_before_the_status_is_completed_by_the_next_on
                 assert_eq!(status.code.as_u16(), code);
                 assert!(status.message.contains("its status was not restored"), "{status}");
             }
-            // Killed.
+            // The caller is killed here.
             () = taken => {}
         }
         assert!(fake.has(&path()).unwrap().get("status").is_none());
@@ -267,7 +267,7 @@ async fn a_restore_that_was_killed_before_the_status_is_completed_by_the_next_on
 
 #[tokio::test]
 async fn a_status_that_was_changed_after_the_restore_is_kept() {
-    // By a repeat after a complete restore, and if a controller was faster than the repeat.
+    // By repeating a complete restore, or because a controller was faster than the repetition.
     for (complete, warnings) in [(true, 0), (false, 1)] {
         let fake = Fake::new(true).await;
         fake.evicted(&object("old")).await;
@@ -318,7 +318,7 @@ async fn an_evicted_object_comes_back_and_its_row_is_marked_as_deleted() {
     assert_eq!(*fake.managers.lock(), ["ingester-restore", "ingester-restore-status"]);
     assert_eq!(fake.has(&path()).unwrap()["status"]["state"], "READY");
     assert!(fake.deleted("old").await && !fake.deleted("new").await);
-    // Once more: nothing is created, and the answer is the same.
+    // Repeat it: nothing is created, and the answer is the same.
     assert_eq!(fake.post(&Options::default()).await.unwrap(), expected);
     let named = Options { uid: Some("old".into()), ..Options::default() };
     assert_eq!(fake.post(&named).await.unwrap(), expected);
@@ -367,7 +367,7 @@ async fn a_live_object_of_the_name_is_never_replaced() {
     let status = fake.post(&Options::default()).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (409, Reason::AlreadyExists));
     assert!(status.message.contains("nothing is restored over a live object"), "{status}");
-    // Nor an object that was restored from a row other than the requested one.
+    // An object that was restored from another row than the requested one is refused, too.
     let mut from_another = other.clone();
     from_another["metadata"]["annotations"] = json!({"michelangelo/RestoredFrom": "another"});
     fake.put(&path(), from_another.clone());
@@ -393,7 +393,7 @@ async fn what_would_be_evicted_at_once_or_is_incomplete_is_not_restored() {
         post(&fake.store, Ok(fake.client()), target(&kind), (&Options::default(), ADA), None).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
-    // Nor an object that would come back incomplete.
+    // An object that would come back incomplete is refused, too.
     let kind = model().pruning(&[".spec.token"]);
     let status =
         post(&fake.store, Ok(fake.client()), target(&kind), (&Options::default(), ADA), None).await.unwrap_err();
@@ -467,7 +467,7 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
     fake.write(&object("old"), |row| Row { delete_time: Some(Micros(0)), ..row }).await;
     restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
     assert_eq!(fake.has(&path()).unwrap()["metadata"]["annotations"]["note"], "then");
-    // Once more: it exists, and the answer names its possible version.
+    // Repeat it: the object exists, and the answer names its possible version.
     let again = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
     assert!(again.before && again.warnings.iter().any(|warning| warning.contains("another version")), "{again:?}");
 
@@ -482,7 +482,7 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
         let stored = fake.store.stored(model().table(), &["old"]).await.unwrap().remove(0);
         let stored: Value = serde_json::from_str(crate::write::json_of(&stored)).unwrap();
         assert_eq!(stored["spec"]["algorithm"], "lstm");
-        // It stays where it is, and has another version.
+        // The object stays evicted, and its row gets another version.
         let annotations = json!({"michelangelo/Immutable": "true", "note": "then"});
         assert_eq!(stored["metadata"]["annotations"], annotations);
         assert_eq!(

@@ -1,10 +1,10 @@
-//! Reviews that callers request about themselves: who they are, and what they may do. `kubectl auth` and dashboards send them.
+//! Reviews that callers request about themselves: their identity and their rights. `kubectl auth` and dashboards send them.
 //!
 //! | file | what it has |
 //! |---|---|
 //! | `protobuf.rs` | a review in Kubernetes' protobuf, which kubectl sends from 1.32 on |
 //!
-//! The API server is asked about the caller's own rights in every case: the review has no field for a user.
+//! The API server is always asked about the caller's own rights: the review has no field for a user.
 //!
 //! May use: body, caller, identity, request, status.
 
@@ -26,7 +26,7 @@ const MOST: usize = 64 << 10;
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// The review with its answer, as JSON.
+/// Returns the review with its answer, as JSON.
 ///
 /// # Errors
 /// 400 for a body that is not such a review, 408, 413, 415; 500 and 503 if the API server cannot be asked.

@@ -15,7 +15,7 @@ type Field = (u64, &'static str, Has);
 enum Has {
     Text,
     Message(&'static [Field]),
-    /// A field without which the question would be a different one.
+    /// A field that would change the question, so it cannot be skipped.
     Unreadable,
 }
 
@@ -39,10 +39,10 @@ const OF_UNKNOWN: &[Field] = &[(1, "typeMeta", Has::Message(&[(2, "kind", Has::T
 /// The number of the object's text in `runtime.Unknown`.
 const RAW: u64 = 2;
 
-/// Reads a review as the JSON that it would be: `kind` and `spec`.
+/// Reads a review into its JSON: `kind` and `spec`.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot be read.
 pub(super) fn read(review: SelfReview, bytes: &[u8]) -> Result<Json, String> {
     let unknown = bytes.strip_prefix(MAGIC).ok_or(NOT_PROTOBUF)?;
     let kind = message(unknown, OF_UNKNOWN)?["typeMeta"]["kind"].take();
@@ -71,7 +71,7 @@ fn message(bytes: &[u8], known: &[Field]) -> Result<Json, String> {
     Ok(object.into())
 }
 
-/// The fields of a message that have a length, by their numbers.
+/// Returns the fields of a message that have a length, by their numbers.
 fn fields(mut bytes: &[u8]) -> Result<Vec<(u64, &[u8])>, &'static str> {
     let mut found = Vec::new();
     while !bytes.is_empty() {
@@ -114,14 +114,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A field of this number.
+    /// Returns a field with this number.
     fn field(number: u8, value: &[u8]) -> Vec<u8> {
         [&[number << 3 | 2, value.len().try_into().unwrap()], value].concat()
     }
 
     fn review(kind: &str, spec: &[u8]) -> Vec<u8> {
         let types = [field(1, b"authorization.k8s.io/v1"), field(2, kind.as_bytes())].concat();
-        // Metadata come first, and a number and a double are skipped.
+        // Metadata come first; a number and a double are skipped.
         let raw =
             [field(1, b""), field(2, spec), vec![3 << 3, 0xac, 0x02], [&[4 << 3 | 1][..], &[0; 8]].concat()].concat();
         [MAGIC.to_vec(), field(1, &types), field(2, &raw), field(3, b""), field(4, b"")].concat()

@@ -1,4 +1,4 @@
-//! Hints for clients that find nothing.
+//! Hints for clients whose request finds nothing.
 
 use super::stages::{Authenticated, Narrowed};
 use super::{Inner, of_text, text_of};
@@ -15,7 +15,7 @@ use ingester_core::Kind;
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::query::{Limits, Wanted};
 
-/// The answer about Events, of which there are none. `kubectl describe` asks for those of its object, and shows none.
+/// Answers that there are no Events. `kubectl describe` asks for the Events of its object, and then shows none.
 pub(super) fn no_events(
     request: &Authenticated<'_>,
     verb: Verb,
@@ -39,8 +39,8 @@ pub(super) fn no_events(
 }
 
 impl Inner {
-    /// The answer about an object. If it is not found, and was requested only by its name, the error says whether the name is that of an object in
-    /// another state, which the caller may read by the same right.
+    /// Adds a hint to the answer about an object. If the object is not found, and the request names it and nothing else, the error says if
+    /// the name belongs to an object in another state. The caller may read that one by the same right.
     pub(super) async fn or_hint(
         &self,
         answer: Result<Response<Body>, Status>,
@@ -73,7 +73,7 @@ impl Inner {
         status
     }
 
-    /// A warning if a label selector finds nothing, and has a label with the name of a parameter.
+    /// Returns a warning if a label selector finds nothing and uses the name of a parameter as a label.
     pub(super) async fn lacks_prefix(&self, kind: &Kind, query: &Query, limits: Limits) -> Option<String> {
         let name = query.filters.iter().find_map(|filter| match filter {
             Filter::Label { key, test: Test::Equal(_) | Test::In(_) } if is_parameter(key) => Some(key),

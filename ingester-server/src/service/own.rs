@@ -34,7 +34,7 @@ const OTHERS: [(&str, &str, &str); 4] = [
 ];
 
 impl Inner {
-    /// The saved queries, or one of them.
+    /// Answers with the saved queries, or one of them.
     pub(super) fn queries(&self, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
         let row = |query: &SavedQuery| {
             let cells = vec![json!(query.name()), json!(query.kind().name()), first_line(query.description())];
@@ -54,7 +54,7 @@ impl Inner {
         answered(all, "queries", request)
     }
 
-    /// The parameters for label selectors, with those of the saved queries; or one of them.
+    /// Answers with the parameters for label selectors, including the parameters of the saved queries; or with one of them.
     pub(super) fn parameters(&self, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
         let keys = AskKey::all().iter().filter_map(|key| {
             let name = key.name(Spelling::PseudoLabel)?;
@@ -85,7 +85,7 @@ impl Inner {
         answered(all, "parameters", request)
     }
 
-    /// How many objects of each kind there are, or of one of them.
+    /// Answers with the number of objects of each kind, or of one kind.
     pub(super) async fn counts(
         &self,
         request: &Authenticated<'_>,
@@ -93,7 +93,7 @@ impl Inner {
     ) -> Result<Response<Body>, Status> {
         let (form, include) = form(request)?;
         let steps = steps::parse(&request.query)?;
-        // As for lists over all namespaces, whose callers have the right to all of them.
+        // The same rule as for lists over all namespaces, whose callers have the right to all of them.
         let states = match self.sources.former.rule() {
             FormerObjects::Granted | FormerObjects::OlderHidden => States::ALL,
             FormerObjects::None => States::LIVE,
@@ -116,7 +116,7 @@ impl Inner {
         Ok(of_text(json.to_string()))
     }
 
-    /// The objects that could not be stored, or one of them.
+    /// Answers with the objects that could not be stored, or one of them.
     pub(super) async fn rejects(
         &self,
         request: &Authenticated<'_>,
@@ -138,7 +138,7 @@ impl Inner {
         Ok(of_text(json.to_string()))
     }
 
-    /// What the units of `ingester run` do, or what its rules move; all of it or one of them.
+    /// Answers with the states of the units of `ingester run`, or with the effects of its rules; with all or with one.
     pub(super) async fn units(&self, which: Which, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
         let (form, include) = form(request)?;
         let asker = self.asker(request, States::ALL);
@@ -150,13 +150,13 @@ impl Inner {
         Ok(of_text(json.to_string()))
     }
 
-    /// A caller's question about what SQL has in these states.
+    /// Returns a caller's question about the rows in these states.
     fn asker<'a>(&'a self, request: &'a Authenticated<'_>, states: States) -> Asker<'a> {
         let Sources { identity, kinds, reads, limits, .. } = &self.sources;
         Asker { identity, caller: request.caller(), kinds, store: reads, states, limits: *limits }
     }
 
-    /// A review that a caller requests about themselves.
+    /// Answers a review that a caller requests about themselves.
     pub(super) async fn self_review(
         &self,
         review: SelfReview,
@@ -171,7 +171,7 @@ impl Inner {
         Ok(response)
     }
 
-    /// The namespaces in which the caller may list something, or one of them.
+    /// Answers with the namespaces in which the caller may list something, or one of them.
     pub(super) async fn namespaces(
         &self,
         request: &Authenticated<'_>,
@@ -208,7 +208,7 @@ impl Inner {
     }
 }
 
-/// The form that a request wants, and which part of each object a table has.
+/// Returns the form that a request wants, and the part of each object that a table has.
 ///
 /// # Errors
 /// 406; 400 for a selector of anything but the name.
@@ -221,7 +221,7 @@ fn form(request: &Authenticated<'_>) -> Result<(accept::Form, Include), Status> 
     Ok((form, parameters.include))
 }
 
-/// Leaves out all but the object that the request names, if it names one.
+/// Keeps only the object that the request names, if it names one.
 fn only(mut all: OwnObjects, request: &Authenticated<'_>) -> OwnObjects {
     if let Some(only) = &request.only_name {
         all.objects.retain(|(object, _)| object["metadata"]["name"] == only.as_str());
@@ -229,7 +229,7 @@ fn only(mut all: OwnObjects, request: &Authenticated<'_>) -> OwnObjects {
     all
 }
 
-/// All of them, or the one of the name.
+/// Answers with all objects, or with the object that the path names.
 fn answered(all: OwnObjects, plural: &str, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
     let (form, include) = form(request)?;
     let all = only(all, request);
@@ -243,7 +243,7 @@ fn answered(all: OwnObjects, plural: &str, request: &Authenticated<'_>) -> Resul
     Ok(of_text(json.to_string()))
 }
 
-/// A parameter, of a saved query or of all kinds, with its cells.
+/// Returns a parameter of a saved query or of all kinds, with its cells.
 fn parameter(
     name: &str,
     query: Option<&SavedQuery>,
@@ -269,7 +269,7 @@ fn parameter(
     (object, cells)
 }
 
-/// The type of a key's values, in the words of saved queries.
+/// Returns the type of a key's values, in the terms of saved queries.
 fn type_of(key: &AskKey) -> &'static str {
     match key.meaning() {
         Meaning::Namespaces | Meaning::Uids | Meaning::States => "list",
@@ -279,7 +279,7 @@ fn type_of(key: &AskKey) -> &'static str {
     }
 }
 
-/// The part that fits into a cell.
+/// Returns the part of a text that fits into a cell.
 fn first_line(text: &str) -> Json {
     text.lines().next().unwrap_or_default().into()
 }

@@ -1,4 +1,4 @@
-//! Reading objects of a kind: one, a list, changes as they happen.
+//! Reads objects of a kind: one, a list, or changes as they happen.
 
 use super::stages::{Narrowed, ObjectRequest};
 use super::{Inner, Sources, holding};
@@ -16,7 +16,7 @@ use ingester_store::query::{VersionError, VersionOf, Wanted};
 use std::sync::Arc;
 
 impl Inner {
-    /// One object, by its name.
+    /// Answers with one object, by its name.
     pub(super) async fn get(&self, mut request: Narrowed) -> Result<Response<Body>, Status> {
         let form = form(&mut request)?;
         let Sources { reads, limits, .. } = &self.sources;
@@ -35,7 +35,7 @@ impl Inner {
         Ok(holding(self.or_hint(answer, &request).await?, request.place))
     }
 
-    /// A list of objects.
+    /// Answers with a list of objects.
     pub(super) async fn list(
         &self,
         mut request: Narrowed,
@@ -45,7 +45,7 @@ impl Inner {
         let Sources { reads, limits, .. } = &self.sources;
         let parameters = std::mem::take(&mut request.parameters);
         let changes = self.changes().await?;
-        // Who asks for some objects may not see others, and each page would say the same.
+        // A caller who asks for some objects may not be allowed to see others, and each page would repeat the warning.
         let is_whole = parameters.query.filters.is_empty() && request.attributes.name.is_empty();
         if is_whole && parameters.token.is_none() {
             let unknown = self.unknown_at(&request, parameters.query.at).await;
@@ -58,7 +58,7 @@ impl Inner {
         Ok(holding(answer, request.place))
     }
 
-    /// Changes as they happen, if the database has a log of them. What only waits leaves its place to others.
+    /// Streams changes as they happen, if the database has a log of them. A watch that only waits leaves its place to other requests.
     pub(super) async fn watch(self: &Arc<Self>, mut request: Narrowed) -> Result<Response<Body>, Status> {
         let form = form(&mut request)?;
         let changes = self.changes().await?;
@@ -76,7 +76,7 @@ impl Inner {
         }
     }
 
-    /// The versions of the objects that have had a name.
+    /// Answers with the versions of all objects that have had a name.
     pub(super) async fn history(&self, request: Narrowed) -> Result<Response<Body>, Status> {
         accept::plain(&request.accept)?;
         if request.kind.history().is_none() {
@@ -88,7 +88,7 @@ impl Inner {
         Ok(holding(answer, request.place))
     }
 
-    /// The version that a restore names by its resourceVersion or a moment: the uid of its object, and its text.
+    /// Returns the version that a restore names by its resourceVersion or a moment: the uid of its object, and its text.
     pub(super) async fn version(&self, request: &Narrowed) -> Result<(String, String), Status> {
         let (store, limits) = (&self.sources.reads, self.sources.limits);
         let kind = request.kind;
@@ -105,17 +105,17 @@ impl Inner {
         Ok((row.uid().to_owned(), row.text(base::JSON).to_owned()))
     }
 
-    /// A warning that an answer about a moment may lack a visible object: which one, and why.
+    /// Returns a warning that an answer about a moment may lack a visible object: the object and the reason.
     async fn unknown_at(&self, request: &Narrowed, at: Option<AsOf>) -> Option<(String, VersionError)> {
         let mut query = Query { at: Some(at?), ..named(request) };
         request.former.narrow_past(&mut query, request.kind, "").ok()?;
-        // Without it, the answer is the same.
+        // Ignore an error: the answer is the same without the warning.
         let (life, why) = self.sources.reads.unknown_at(request.kind, &query, self.sources.limits).await.ok()??;
         let object = if life.namespace.is_empty() { String::new() } else { format!("{}/", life.namespace) };
         Some((format!("{object}{}", life.name), why))
     }
 
-    /// The log of changes, for readers.
+    /// Returns the log of changes for readers.
     async fn changes(&self) -> Result<Option<&Log>, Status> {
         match &self.sources.watches {
             Some(hub) if hub.log().is_there().await? => Ok(Some(hub.log())),
@@ -123,7 +123,7 @@ impl Inner {
         }
     }
 
-    /// Whether the caller may continue to watch: whether they are still there, still have the right, and still see the same former objects.
+    /// Returns the check that a watch repeats: the caller still exists, still has the right, and still sees the same former objects.
     fn standing(self: &Arc<Self>, request: &Narrowed) -> watch::Standing {
         let (inner, states, seen) = (self.clone(), request.states, request.former);
         let request = request.request();
@@ -140,7 +140,8 @@ impl Inner {
     }
 }
 
-/// The form in which objects are answered. Which part of them a table has, has no meaning for other forms.
+/// Returns the form in which objects are answered. Forms other than tables ignore the parameter about the part of an object that a table
+/// has.
 fn form(request: &mut Narrowed) -> Result<Form, Status> {
     let form = accept::form(&request.accept)?;
     if form != Form::Table {
@@ -149,7 +150,7 @@ fn form(request: &mut Narrowed) -> Result<Form, Status> {
     Ok(form)
 }
 
-/// The objects that have, or had, a name, and that may be seen as they were.
+/// Returns the query for objects that have, or had, the requested name and that the caller may see as they were.
 fn visible(request: &Narrowed) -> Result<Query, Status> {
     let mut objects = named(request);
     objects.uids.clone_from(&request.parameters.query.uids);
@@ -157,7 +158,7 @@ fn visible(request: &Narrowed) -> Result<Query, Status> {
     Ok(objects)
 }
 
-/// The objects that have, or had, a name; without a name, all of them.
+/// Returns the query for objects that have, or had, the requested name; without a name, for all objects.
 fn named(request: &ObjectRequest) -> Query {
     let name = Some(request.name.clone()).filter(|name| !name.is_empty());
     Query {

@@ -29,12 +29,12 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A request whose path was read.
+/// A request after its path was read.
 pub(super) struct Parsed<'r> {
     target: Result<Target<'r>, Status>,
 }
 
-/// What a request asks for, before rights are checked.
+/// The question of a request, before rights are checked.
 pub(super) struct Question<'r> {
     pub(super) target: &'r Target<'r>,
     /// 404 or 405 if the target does not take the request's method.
@@ -42,11 +42,11 @@ pub(super) struct Question<'r> {
     pub(super) query: QueryString,
     /// 400 and 422 for parameters that cannot be read. Report them only to callers with the right.
     pub(super) parameters: Result<Parameters, Status>,
-    /// The only name that the answer can have: that of the path, or of the field selector.
+    /// The only name that the answer can contain: the name in the path, or in the field selector.
     pub(super) only_name: Option<String>,
     /// The kind, if the target is a kind's objects.
     kind: Option<&'static Kind>,
-    /// For authorization and for the access log.
+    /// The attributes for authorization and for the access log.
     attributes: Option<Attributes>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Question<'r> {
 pub(super) struct Authenticated<'r> {
     question: Question<'r>,
     caller: Caller,
-    /// Without credentials.
+    /// The parts of the request, without credentials.
     parts: Parts,
 }
 
@@ -165,7 +165,7 @@ impl<'r> Question<'r> {
                 name,
                 ..Attributes::of_all(*verb, kind.group(), kind.version(), &kind.plural())
             }),
-            // Logged as reads even if the method is refused.
+            // Log these as reads even if the method is refused.
             (Target::Namespaces(_), ..) => {
                 Some(Attributes { name, ..Attributes::of_all(read, NAMESPACES.group, "v1", NAMESPACES.plural) })
             }
@@ -189,7 +189,7 @@ impl<'r> Question<'r> {
 /// 404 for a kind or a subresource that does not exist; 405 for a method that the target does not take.
 fn verb_of_objects(path: &Objects<'_>, kind: Option<&Kind>, method: &Method, read: Verb) -> Result<Verb, Status> {
     let kind = kind.ok_or_else(Status::no_such_path)?;
-    // Objects in namespaces are named in their namespaces, the others without one.
+    // An object in a namespace can only be named within its namespace, other objects only without one.
     let is_named = path.name.is_some();
     if (path.namespace.is_some() && !kind.namespaced()) || (path.namespace.is_none() && kind.namespaced() && is_named) {
         return Err(Status::no_such_path());
@@ -240,7 +240,7 @@ impl Authenticated<'_> {
         &self.parts.headers
     }
 
-    /// Takes a place, and checks that the caller has the right to what the request asks.
+    /// Takes a place, and checks that the caller has the right to the requested objects.
     ///
     /// # Errors
     /// 429 if no place is free; 403 without the right; 404 if the request is not for objects; 500 or 503 if the API server cannot be asked.
@@ -273,7 +273,7 @@ impl Authenticated<'_> {
     }
 }
 
-/// Adds to the refusal of a history which right it needs.
+/// Adds the right that a history needs to the message of its refusal.
 fn needs_the_object(mut refused: Status) -> Status {
     if refused.reason == Reason::Forbidden {
         refused.message.push_str("; the history of an object needs the right to the object");
@@ -281,8 +281,8 @@ fn needs_the_object(mut refused: Status) -> Status {
     refused
 }
 
-/// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted; a former version of an evicted object
-/// goes back into its row. Returns whether the caller may also write the status; else why not.
+/// Checks the rights for the effects of a restore besides creating: it shows the stored object, and marks its row as deleted; a former
+/// version of an evicted object goes back into its row. Returns `Ok` if the caller may also write the status, otherwise the reason why not.
 async fn authorize_restore(
     identity: &Identity,
     request: &ObjectRequest,
@@ -312,10 +312,11 @@ impl ObjectRequest {
 }
 
 impl Authorized {
-    /// Completes the query, and leaves out the former objects that the caller may not see. Warnings go to `warnings`, even if the request fails.
+    /// Completes the query, and leaves out the former objects that the caller may not see. Warnings go to `warnings`, even if the request
+    /// fails.
     ///
     /// # Errors
-    /// 400 and 422 for the parameters; 403 for the past where only present objects may be seen; those of
+    /// 400 and 422 for the parameters; 403 for a request about the past if the caller may see only present objects; the errors of
     /// [`FormerAccess::reach`](crate::former::FormerAccess::reach).
     pub(super) async fn narrow(self, sources: &Sources, warnings: &mut Vec<String>) -> Result<Narrowed, Status> {
         let Authorized { request, parameters, place, may_write_status } = self;
@@ -329,7 +330,8 @@ impl Authorized {
         let is_past = is_past(&request, &parameters)?;
         let states = if is_past { States::ALL } else { parameters.query.states };
         let is_by_name = !is_past && parameters.query.filters.is_empty() && parameters.query.uids.is_empty();
-        // Before former objects are left out, which is not the caller's choice. Other requests count as reads by key.
+        // Compute the cost before former objects are left out, because the caller did not choose that. Other requests count as reads by
+        // key.
         let cost = match request.attributes.verb {
             Verb::List | Verb::Watch => read::cost(&sources.reads, kind, &parameters)?,
             _ => read::Cost::Keyed,
@@ -354,7 +356,7 @@ fn add_saved(queries: &SavedQueries, kind: &Kind, parameters: &mut Parameters) -
         let message = format!("the query `{name}` is about {}, not about {}", saved.kind().name(), kind.name());
         return Err(Status::bad_request(message));
     }
-    // That of the path.
+    // The namespace of the path.
     parameters.query.namespaces.drain(..).for_each(|namespace| ask.namespace(namespace));
     let bound = saved.bind_within(&given, ask);
     let bound = bound.map_err(|error| Status::bad_request(format!("the query `{name}`: {error}")))?;
@@ -364,7 +366,7 @@ fn add_saved(queries: &SavedQueries, kind: &Kind, parameters: &mut Parameters) -
     Ok(())
 }
 
-/// Returns true if a request is about the past, and so about what deleted objects are like.
+/// Returns true if a request is about the past, because then it can show the content of deleted objects.
 ///
 /// # Errors
 /// 400 for a moment of anything but objects, lists of them and restores, and for a version of anything but a history or a restore.
@@ -392,7 +394,7 @@ impl Deref for Narrowed {
 }
 
 impl Narrowed {
-    /// Returns what was authorized, for a check of the same right later. It holds no place.
+    /// Returns the authorized request, for a later check of the same right. It holds no place.
     pub(super) fn request(&self) -> Arc<ObjectRequest> {
         self.request.clone()
     }
@@ -404,7 +406,8 @@ mod tests {
     use crd_specs::KINDS;
     use http::Request;
 
-    /// What a request asks: the verb or the code of its refusal, the namespace and name of its right, and the only name of its answer.
+    /// Returns the question of a request as text: the verb or the code of its refusal, the namespace and name of its right, and the only
+    /// name of its answer.
     fn question(method: &str, path: &str) -> String {
         let (parts, ()) = Request::builder().method(method).uri(path).body(()).unwrap().into_parts();
         let parsed = Parsed::of(parts.uri.path(), KINDS);
@@ -448,7 +451,7 @@ mod tests {
             ("GET", "/apis/michelangelo.api/v1/namespaces/ml/models", "404, , "),
             ("GET", "/api/v1/namespaces/ml", "get, get /ml, ml"),
             ("GET", "/api/v1/namespaces?watch=1", "watch, watch /, "),
-            // Logged as a read.
+            // The access log counts it as a read.
             ("POST", "/api/v1/namespaces", "405, list /, "),
             ("GET", "/api/v1/namespaces/ml/events", "list, , "),
             ("GET", "/apis/mirror.michelangelo.api/v1/counts/a.b", "get, , a.b"),

@@ -70,7 +70,7 @@ impl Reviewer for Cluster {
     }
 }
 
-/// Queries for the first two models, for the newest one, for deleted ones, and for those of a namespace.
+/// Queries for the first two models, for the newest one, for deleted ones, and for the models of a namespace.
 fn saved() -> SavedQueries {
     let files = [
         ("first-two", "name: first-two\nkind: Model\nlimit: 2"),
@@ -92,12 +92,12 @@ async fn service() -> Service {
     service_with(false).await
 }
 
-/// The same, perhaps with watches.
+/// Does the same, with or without watches.
 async fn service_with(watches: bool) -> Service {
     service_of(Store::in_memory(KINDS).await.unwrap(), FormerObjects::Granted, watches).await
 }
 
-/// The same in this store, with a rule for former objects.
+/// Does the same with this store and a rule for former objects.
 async fn service_of(store: Store, former: FormerObjects, watches: bool) -> Service {
     let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
     for (namespace, name) in
@@ -235,7 +235,7 @@ async fn users_read_what_they_may_read_in_the_cluster() {
     ] {
         assert_eq!(ask(&service, "GET", path, &ada).await.0, 403, "{path}");
     }
-    // A caller who may read certain names may list just those.
+    // A caller who may read certain names may list just these.
     assert_eq!(ask(&service, "GET", &format!("{MODELS}/a"), &eve).await.0, 200);
     assert_eq!(ask(&service, "GET", &format!("{MODELS}/b"), &eve).await.0, 403);
     assert_eq!(ask(&service, "GET", MODELS, &eve).await.0, 403);
@@ -248,7 +248,7 @@ async fn users_read_what_they_may_read_in_the_cluster() {
             "{selector}"
         );
     }
-    // Two names do not count as one.
+    // Two different names do not count as one.
     let both = format!("{MODELS}?fieldSelector=metadata.name%3Db&fieldSelector=metadata.name%3Da");
     let (code, list) = ask(&service, "GET", &both, &eve).await;
     assert!(code == 403 || names(&list).is_empty(), "{code} {list}");

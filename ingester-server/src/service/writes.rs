@@ -1,5 +1,5 @@
-//! Writes. Each is its own task: once begun, it runs to its end, whatever happens to its connection or to the time for an
-//! answer, and so does its line in the access log. It keeps its user's place until then.
+//! Runs writes. Each write is its own task: once begun, it runs to its end, even if its connection closes or the time for an answer is
+//! over, and then writes its line in the access log. It keeps its user's place until then.
 
 use super::stages::Narrowed;
 use super::{Inner, Sources, holding, of_text};
@@ -29,7 +29,7 @@ struct Write {
     body: Bytes,
 }
 
-/// The writes under way.
+/// The writes in progress.
 #[derive(Default)]
 pub(super) struct Writes {
     tasks: TaskTracker,
@@ -41,7 +41,7 @@ impl Writes {
     /// Begins a write, and waits for its end. It continues if this future is dropped.
     ///
     /// # Errors
-    /// Those of the write; 503 if the server ends before it.
+    /// The errors of the write; 503 if the server ends before it.
     pub(super) async fn run(
         &self,
         log: &AccessLog,
@@ -64,7 +64,7 @@ impl Writes {
         }
     }
 
-    /// Waits for all of them, at most this long. Then unfinished writes are given up, and their lines say so.
+    /// Waits for all writes, at most this long. Then unfinished writes are given up, and their log lines say so.
     pub(super) async fn finish(&self, patience: Duration) {
         self.tasks.close();
         if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
@@ -88,7 +88,7 @@ impl Inner {
         if verb == Verb::DeleteCollection {
             refuse_partial_deletion(&request.parameters)?;
         }
-        // A restore has none.
+        // A restore has no body.
         let body = if verb == Verb::Create { Bytes::new() } else { body::read(body).await? };
         let version = match request.is_past {
             true => Some(self.version(&request).await?),
@@ -109,9 +109,9 @@ impl Inner {
     /// Begins a write, and waits for its end.
     ///
     /// # Errors
-    /// Those of [`Writes::run`].
+    /// The errors of [`Writes::run`].
     async fn begin(self: &Arc<Self>, write: Write, place: Place, log: &AccessLog) -> Result<write::Answer, Status> {
-        // If its client has gone, a deletion that still waits for its turn is not begun.
+        // If its client has gone, a deletion that still waits for its turn does not begin.
         let turn = match write.request.attributes.verb {
             // It counts the objects that it selects, so it costs as much as such a list.
             Verb::DeleteCollection => Some(read::turn(&write.request.caller.user, read::Cost::Whole).await),
@@ -149,7 +149,7 @@ impl Inner {
         }
     }
 
-    /// Restores an object as the caller, as far as `serve.restore` says so.
+    /// Restores an object as the caller, if `serve.restore` allows it.
     async fn restore(&self, write: &Write) -> Result<write::Answer, Status> {
         let Sources { writes, cluster, restores, identity, .. } = &self.sources;
         let Write { request, options, version, .. } = write;
@@ -175,7 +175,8 @@ impl Inner {
     }
 }
 
-/// Refuses the deletion of a collection that asks for less than would be deleted: all evicted objects that its selectors choose.
+/// Refuses a collection's deletion that asks for fewer objects than it would delete, which is all evicted objects that its selectors
+/// choose.
 fn refuse_partial_deletion(parameters: &Parameters) -> Result<(), Status> {
     let Parameters { query, limit, most, token, offset, .. } = parameters;
     let why = if !query.states.evicted {

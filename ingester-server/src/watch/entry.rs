@@ -1,4 +1,4 @@
-//! An entry of the log, and what it says about an object beside its present row.
+//! An entry of the log, and the facts that it adds to an object's present row.
 
 use ingester_core::schema::base;
 use ingester_sql::query::States;
@@ -10,13 +10,13 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) change: Change,
-    /// Whether the object is new to clients that were sent everything before.
+    /// The object is new to clients that were sent everything before.
     pub(super) is_new: bool,
-    /// Whether a later entry, read together with it, has the same version.
+    /// A later entry, read together with this one, has the same version.
     is_repeated: bool,
 }
 
-/// The entries that were read together.
+/// Returns the entries that were read together.
 pub(super) fn entries(changes: Vec<Change>) -> Vec<Entry> {
     let mut last = HashMap::new();
     for change in &changes {
@@ -34,12 +34,12 @@ pub(super) fn entries(changes: Vec<Change>) -> Vec<Entry> {
 const LIVING: States = States { evicted: true, ..States::LIVE };
 
 impl Entry {
-    /// Whether it has the present row, and no later entry has it.
+    /// Returns true if the entry has the present row, and no later entry has it.
     pub(super) fn has(&self, row: Option<&FoundRow>) -> bool {
         !self.is_repeated && self.is_of(row)
     }
 
-    /// Whether the row is at its version. If not, a later entry brings the row.
+    /// Returns true if the row has the entry's version. If not, a later entry brings the row.
     fn is_of(&self, row: Option<&FoundRow>) -> bool {
         match (row, self.change.what) {
             (None, what) => what == What::Purged,
@@ -48,8 +48,8 @@ impl Entry {
         }
     }
 
-    /// The state before it, by the present row. An object may also have had none: objects that were evicted or deleted before the mirror saw them
-    /// begin like this.
+    /// Returns the object's state before the entry, judged by the present row. There may have been no object: objects that were evicted or
+    /// deleted before the mirror saw them begin like this.
     pub(super) fn state_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
             What::Inserted | What::Reset => States::NONE,
@@ -61,14 +61,14 @@ impl Entry {
             What::Deleted => match row {
                 None => States::default(),
                 Some(row) if row.time(base::EVICT_TIME).is_none() => States::LIVE,
-                // It may have been evicted since.
+                // The row may have been evicted since.
                 Some(_) if !self.is_of(row) => LIVING,
                 Some(_) => States::EVICTED,
             },
         }
     }
 
-    /// The rare states before it: a row that no longer belongs to the cluster was written again.
+    /// Returns rare states before the entry: a row that no longer belongs to the cluster was written again.
     pub(super) fn rarely_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
             What::Evicting => States::EVICTED,
@@ -78,7 +78,7 @@ impl Entry {
         }
     }
 
-    /// The state after it.
+    /// Returns the state after the entry.
     pub(super) fn state_after(&self) -> States {
         match self.change.what {
             What::Inserted | What::Revived => States::LIVE,
@@ -94,11 +94,11 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(super) struct Skipped(HashSet<Box<str>>);
 
-/// How many of these are remembered.
+/// The most objects that are remembered.
 const MOST: usize = 10_000;
 
 impl Skipped {
-    /// The entry as seen by clients that were not sent the object's first one.
+    /// Returns the entry for clients that were not sent the object's first entry.
     pub(super) fn complete(&mut self, mut entry: Entry, row: Option<&FoundRow>) -> Entry {
         entry.is_new |= self.0.remove(&entry.change.uid);
         if entry.is_new && row.is_some() && !entry.has(row) {

@@ -10,11 +10,11 @@ use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The columns that are read of each row besides the shown ones.
+/// The columns that are read of each row, besides the columns of the answer.
 const PLACES: [usize; 6] =
     [base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME];
 
-/// The result.
+/// The answers to the questions.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The rows by their uids.
@@ -23,16 +23,16 @@ pub(super) struct Found {
     pub(super) selected: Vec<HashSet<Box<str>>>,
 }
 
-/// Which objects are selected.
+/// A selector, and the objects that it is evaluated for.
 pub(super) struct Question<'a> {
     pub(super) rest: &'a Query,
     pub(super) uids: Vec<&'a str>,
 }
 
-/// Finds the objects of these uids. `places`: the columns that are shown.
+/// Finds the objects with these uids. `places`: the columns of the answers.
 ///
-/// Selectors are evaluated before rows are read: versions only grow, so a row that is then still at an entry's version was at that version
-/// when the selector was evaluated.
+/// Selectors are evaluated before rows are read: versions only grow, so a row that then still has an entry's version also had it when the
+/// selector was evaluated.
 ///
 /// # Errors
 /// The [`Status`] of a failure of the database.
@@ -73,7 +73,7 @@ async fn rows_of(
     let asked = store.ask_about(kind, query, limits)?;
     let mut reader = asked.reader(wanted, None)?;
     let mut rows = Vec::new();
-    // At most as many as there are uids.
+    // There are at most as many rows as uids.
     loop {
         let portion = reader.next().await?;
         if portion.is_empty() {

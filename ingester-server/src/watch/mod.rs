@@ -2,31 +2,32 @@
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `reader.rs` | the one task a kind that reads the log, for all watchers |
-//! | `find.rs` | what it asks the database about changed objects |
-//! | `entry.rs` | what an entry says of an object beside its row |
-//! | `selection.rs` | what a watcher selects, and what it is sent of what was seen |
-//! | `queue.rs` | what waits for one watcher |
-//! | `watcher.rs` | one watch from its begin to its end |
+//! | `reader.rs` | the one task per kind that reads the log, for all watchers |
+//! | `find.rs` | the task's questions to the database about changed objects |
+//! | `entry.rs` | the facts that an entry adds to an object's row |
+//! | `selection.rs` | the selection of a watcher, and the decision which event it is sent |
+//! | `queue.rs` | the events that wait for one watcher |
+//! | `watcher.rs` | one watch from its beginning to its end |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, metrics, request, answer, body, places, read, former.
 //!
 //! # Guarantees
-//! - A client that resumes at the version of any event that it was sent, or at a list's or a bookmark's, misses nothing. Events that it is sent
+//! - A client that resumes at the version of an event that it was sent, of a list or of a bookmark misses nothing. Events that it is sent
 //!   twice are harmless.
 //! - A selected object is sent by the entry that has its present row. Entries are read before rows, from the same
 //!   database: if a row is later than an entry, a later entry brings it.
-//! - An object that is not selected now is sent as deleted by the first entry after which that may be so, whatever the row is: a client
-//!   that resumes between two entries gets only what the later ones say.
-//! - A watcher may have more objects than were selected at its position: a list reads rows after its position, and a version
-//!   may belong to several entries. So up to a position (`is_certain_from`), an object that is not selected is sent as deleted wherever it
-//!   may have been selected before, not only if the reader remembers it.
-//! - That position is the log's last one at a moment when the reader has passed everything that the watcher can have read by itself. Each row at
-//!   which the reader had looked was committed by then: so an object that the watcher has is remembered, or has left by an entry up to that
-//!   position, which sends it as deleted. The end of what the watcher has read would not suffice: the reader comes to the entries before that
-//!   end later, may find the row as an entry after that end left it, and then remembers nothing that the later entry could end.
-//! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. If one was withheld,
-//!   everything since the list is sent after it, and the bookmark's version lies before that.
+//! - If an object is not selected now, the first entry after which this may be so sends it as deleted, whatever the row is: a client that
+//!   resumes between two entries learns only from the later ones.
+//! - A watcher may have more objects than were selected at its position: a list reads rows after its position, and a version may belong to
+//!   several entries. So up to a position (`is_certain_from`), an object that is not selected is sent as deleted wherever it may have been
+//!   selected before, even if the reader does not remember it.
+//! - That position is the log's last one at a time when the reader has passed everything that the watcher can have read by itself. All rows
+//!   that the reader had looked at were committed by then. So an object that the watcher has is remembered, or it has left by an entry up
+//!   to that position, which sends it as deleted. The end of the watcher's own reading would be too early: the reader comes to the entries
+//!   before that end later, may find a row in the state after an entry behind that end, and then remembers nothing that this entry could
+//!   end.
+//! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. If a deletion was
+//!   withheld, everything since the list is sent after the bookmark, whose version then lies before all of it.
 //! - A watcher that is too slow is ended; until then it gets everything.
 
 mod entry;
@@ -62,13 +63,13 @@ use tokio_util::task::AbortOnDropHandle;
 pub struct WatchLimits {
     /// The most watches at a time. One user has at most half of them.
     pub watches: usize,
-    /// The most bytes that wait for one of them.
+    /// The most bytes that wait for one watch.
     pub bytes: usize,
-    /// How often a bookmark is sent.
+    /// The interval between bookmarks.
     pub bookmarks: Duration,
-    /// How often the caller's right to watch is checked again.
+    /// The interval between checks of the caller's right to watch.
     pub rights: Duration,
-    /// How long a watch without its own time limit lasts: at least this long, and at most twice as long.
+    /// The duration of a watch without its own time limit: at least this long, and at most twice as long.
     pub time: Duration,
     /// The pause between reads of the log while nothing happens.
     pub poll: Duration,
@@ -110,7 +111,7 @@ struct Running {
 }
 
 impl Hub {
-    /// Watches over this log.
+    /// Creates a hub of watches over this log.
     pub fn new(log: Log, limits: WatchLimits, metrics: Metrics) -> Self {
         let places = Places::of_watches(limits.watches);
         Hub(Arc::new(Shared { log, limits, places, metrics, readers: Mutex::default() }))
@@ -123,7 +124,7 @@ impl Hub {
 }
 
 impl Shared {
-    /// Gives a new watcher to the reader of its kind, which is started if there is none.
+    /// Passes a new watcher to the reader of its kind, and starts the reader if there is none.
     fn join(self: &Arc<Self>, kind: &Kind, limits: Limits, join: Join) {
         let mut readers = self.readers.lock();
         let name = kind.table().name.as_str();
@@ -131,13 +132,13 @@ impl Shared {
             None => join,
             Some(running) => match running.joins.send(join) {
                 Ok(()) => return,
-                // Its task has died.
+                // The reader's task has died.
                 Err(refused) => refused.0,
             },
         };
         let (joins, joining) = mpsc::unbounded_channel();
         let reader = Reader::new(self, *kind, limits, joining);
-        // The channel is open: the reader has its other end.
+        // The channel is open, because the reader has its other end.
         let _ = joins.send(join);
         let task = AbortOnDropHandle::new(tokio::spawn(reader.run()));
         readers.insert(name, Running { joins, _task: task });
@@ -154,7 +155,7 @@ impl Shared {
     }
 }
 
-/// The version of a row.
+/// Returns the version of a row.
 fn version(row: &FoundRow) -> u64 {
     match row.get(base::RES_VERSION) {
         Some(Value::UInt(version)) => *version,

@@ -19,12 +19,12 @@ pub(super) struct Settled {
     pub(super) row: Option<Arc<FoundRow>>,
     /// The version at which a client resumes after it.
     pub(super) version: u64,
-    /// Whether the stored text has a different version.
+    /// The stored text has a different version.
     pub(super) says_other: bool,
 }
 
 impl Settled {
-    /// An entry with its row. An object without a version, from a file, gets the position of its entry as one.
+    /// Pairs an entry with its row. An object from a file has no version, so the position of its entry becomes its version.
     pub(super) fn new(entry: Entry, row: Option<Arc<FoundRow>>) -> Self {
         let version = match entry.change.res_version {
             0 => entry.change.position.version(),
@@ -34,22 +34,22 @@ impl Settled {
         Settled { entry, row, version, says_other }
     }
 
-    /// Roughly how many bytes it takes.
+    /// Returns roughly how many bytes it takes.
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.row.as_ref().map_or(0, |row| row.text(base::JSON).len())
     }
 }
 
-/// Why a watch ends.
+/// The reason why a watch ends.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum End {
     /// Its time is over.
     Time,
-    /// The client does not take what is ready for it.
+    /// The client does not take the events that are ready for it.
     Slow,
     /// The client has gone.
     Gone,
-    /// The client is told why.
+    /// The client gets this error.
     Told(Box<Status>),
 }
 
@@ -82,7 +82,7 @@ struct Waiting {
     most: usize,
     /// Everything up to here is sent or waits.
     reached: Position,
-    /// Notified once this is reached.
+    /// The task is notified once this position is reached.
     awaited: Option<Position>,
     end: Option<End>,
 }
@@ -94,7 +94,7 @@ impl Waiting {
 }
 
 impl Queue {
-    /// A queue for events after a position, of at most this many bytes.
+    /// Creates a queue for events after a position, with at most this many bytes.
     pub(super) fn new(reached: Position, most: usize) -> Self {
         let waiting = Waiting { events: VecDeque::new(), bytes: 0, most, reached, awaited: None, end: None };
         Queue { waiting: Mutex::new(waiting), changed: Notify::new() }
@@ -104,12 +104,12 @@ impl Queue {
         self.waiting.lock()
     }
 
-    /// From now on it may have this many bytes.
+    /// Changes the most bytes that may wait.
     pub(super) fn limit(&self, most: usize) {
         self.waiting().most = most;
     }
 
-    /// Adds an event. A single event fits, however large it is.
+    /// Adds an event. A single event always fits, however large it is.
     pub(super) fn push(&self, sent: Sent, settled: &Arc<Settled>) {
         let bytes = settled.bytes();
         let mut waiting = self.waiting();
@@ -126,7 +126,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Everything up to this position was added.
+    /// Records that everything up to this position was added.
     pub(super) fn reach(&self, position: Position) {
         let mut waiting = self.waiting();
         waiting.reached = position;
@@ -136,12 +136,12 @@ impl Queue {
         }
     }
 
-    /// The next one is [`Next::Reached`] as soon as everything up to this position was added.
+    /// Makes [`Next::Reached`] the next item as soon as everything up to this position was added.
     pub(super) fn awaits(&self, position: Position) {
         self.waiting().awaited = Some(position);
     }
 
-    /// Ends it. Waiting events are not sent: the client resumes before them.
+    /// Ends the queue. Waiting events are not sent: the client resumes before them.
     pub(super) fn end(&self, end: End) {
         let mut waiting = self.waiting();
         waiting.end.get_or_insert(end);
@@ -150,7 +150,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Whether it has ended.
+    /// Returns true if the queue has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.waiting().end.is_some()
     }
@@ -177,7 +177,7 @@ impl Queue {
         }
     }
 
-    /// The position that its watcher has reached, if nothing waits.
+    /// Returns the position that its watcher has reached, if nothing waits.
     pub(super) fn idle_at(&self) -> Option<Position> {
         let waiting = self.waiting();
         (waiting.events.is_empty() && waiting.end.is_none()).then_some(waiting.reached)

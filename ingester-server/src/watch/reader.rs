@@ -1,4 +1,4 @@
-//! The one task per kind that reads the log for all of the kind's watchers, while there are any.
+//! The one task per kind that reads the log for all watchers of the kind. It runs while there are any.
 
 use super::Shared;
 use super::entry::{Entry, Skipped, entries};
@@ -18,27 +18,27 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// How long the database may fail until watches end: clients then ask again, and get the error.
+/// The time for which the database may fail before watches end. Clients then ask again, and get the error.
 const FAILING: Duration = Duration::from_secs(60);
 
 /// The pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What a reader knows of a watcher.
+/// A watcher, as its reader knows it.
 #[derive(Debug)]
 pub(super) struct Watcher {
     pub(super) queue: Queue,
     pub(super) selector: Arc<Selector>,
     /// The version up to which it was sent events, or has listed.
     from: Position,
-    /// The version of the position after which it has exactly what was selected when the reader last looked.
+    /// The version of the position after which the watcher has exactly the objects that were selected when the reader last looked.
     certain_from: AtomicU64,
-    /// The indexes of the columns that it shows.
+    /// The indexes of the columns of its answers.
     places: Vec<usize>,
 }
 
 impl Watcher {
-    /// After this position it has exactly what was selected when the reader last looked.
+    /// Records that after this position it has exactly the objects that were selected when the reader last looked.
     pub(super) fn is_certain_from(&self, position: Position) {
         self.certain_from.store(position.version(), Ordering::Relaxed);
     }
@@ -69,7 +69,7 @@ pub(super) struct Joined {
 
 /// The reader of a kind.
 pub(super) struct Reader {
-    /// Not held, so that the server can end.
+    /// A weak reference, so that the server can end.
     shared: Weak<Shared>,
     kind: Kind,
     limits: Limits,
@@ -90,7 +90,7 @@ pub(super) enum Step {
     More,
     /// There are no entries for now.
     Done,
-    /// It cannot be read from the position on.
+    /// The log cannot be read from the position on.
     Lost(&'static str),
 }
 
@@ -100,7 +100,7 @@ impl Reader {
         Reader { shared: Arc::downgrade(shared), kind, limits, joining, groups, skipped }
     }
 
-    /// Reads until there are no watchers any more.
+    /// Reads while there are watchers.
     pub(super) async fn run(mut self) {
         let mut position = None;
         let mut failing: Option<Instant> = None;
@@ -148,7 +148,7 @@ impl Reader {
         }
     }
 
-    /// Admits those that join meanwhile, so that many new watchers do not each wait for a read of the log.
+    /// Pauses, but admits watchers that join meanwhile, so that many new watchers do not each wait for a read of the log.
     async fn pause(&mut self, pause: Duration, at: Position) {
         let until = Instant::now() + pause;
         while let Ok(Some(join)) = tokio::time::timeout_at(until, self.joining.recv()).await {
@@ -162,7 +162,7 @@ impl Reader {
         Ok(Step::More)
     }
 
-    /// Admits watchers that join, and forgets those that have gone.
+    /// Admits watchers that join, and forgets watchers that have gone.
     pub(super) fn admit(&mut self, at: Position) {
         while let Ok(join) = self.joining.try_recv() {
             self.take(join, at);
@@ -173,7 +173,7 @@ impl Reader {
         self.groups.retain(|group| !group.watchers.is_empty());
     }
 
-    /// Admits a watcher: it is sent what comes after this position.
+    /// Admits a watcher. It is sent the changes after this position.
     fn take(&mut self, Join { selection, from, places, bytes, joined }: Join, at: Position) {
         let known = self.groups.iter().position(|group| group.selector.selection == selection);
         let group = known.unwrap_or_else(|| {
@@ -204,7 +204,7 @@ impl Reader {
         self.skipped = Skipped::default();
     }
 
-    /// Dismisses the watchers that join: they learn that there is no answer.
+    /// Dismisses the watchers that join: they learn that no answer will come.
     fn refuse(&mut self) {
         while self.joining.try_recv().is_ok() {}
     }
@@ -225,7 +225,7 @@ impl Reader {
         }
         let changes = shared.log.changes(table, at, shared.limits.batch).await?;
         let Some(last) = changes.last().map(|change| change.position) else {
-            // A replica does not have it yet; or a server that became the primary does not have the position.
+            // A replica does not have the position yet; or a server that became the primary has lost it.
             let is_known = shared.log.knows(table, at).await?;
             return Ok(if is_known { Step::Done } else { Step::Lost(LOST) });
         };
@@ -303,18 +303,18 @@ impl Reader {
     }
 }
 
-/// A key that is the same for selectors with the same question.
+/// Returns a key that is the same for selectors with the same question.
 fn address(rest: &Arc<Query>) -> usize {
     Arc::as_ptr(rest).addr()
 }
 
-/// The end of a watch whose log lacks something.
+/// The message that ends a watch whose log lacks entries.
 pub(super) const BEGINS_ANEW: &str = "the log of changes was reset: list again";
 
-/// The end of a watch whose position is not in the log any more.
+/// The message that ends a watch whose position is not in the log any more.
 pub(super) const LOST: &str = "too old resource version: the log of changes no longer has it";
 
-/// Whether a row is selected: by its state, otherwise by the database's answer to its selector.
+/// Returns true if a row is selected: its state decides, otherwise the database's answer to its selector.
 pub(super) fn is_selected(selection: &Selection, row: Option<&FoundRow>, selected: Option<&HashSet<Box<str>>>) -> bool {
     match (row, selected) {
         (None, _) => false,

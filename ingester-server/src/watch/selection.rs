@@ -1,4 +1,4 @@
-//! Decides what a watcher is sent: its scope by the log's entries alone, and the objects within it by questions to the database.
+//! Decides which events a watcher is sent: its scope from the log's entries alone, and the objects within it by questions to the database.
 
 use super::entry::Entry;
 use crate::former::Reach;
@@ -12,15 +12,15 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, LazyLock};
 
-/// What a watcher selects. Watchers with equal selections share one.
+/// The selection of a watcher. Watchers with equal selections share one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
     scope: Scope,
     /// The question to the database about the objects in the scope.
     pub(super) rest: Query,
-    /// Former objects that were created before this time are not shown.
+    /// Former objects that were created before this time are hidden.
     since: Option<Micros>,
-    /// Whether some objects are not shown to the caller, whatever they request.
+    /// Some objects are hidden from the caller, whatever they request.
     is_narrowed: bool,
 }
 
@@ -30,7 +30,7 @@ struct Scope {
     namespaces: Vec<String>,
     names: Vec<String>,
     uids: Vec<String>,
-    /// All of these: of field selectors.
+    /// Every one of these must match; they come from field selectors.
     equal: Vec<(Named, Arc<str>)>,
 }
 
@@ -58,7 +58,7 @@ impl Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) event: EventType,
-    /// Only its metadata, from the log.
+    /// The event has only the object's metadata, from the log.
     pub(super) bare: bool,
 }
 
@@ -90,16 +90,16 @@ pub(super) struct Seen<'a> {
     pub(super) entry: &'a Entry,
     /// The present row.
     pub(super) row: Option<&'a FoundRow>,
-    /// Whether the present row is selected.
+    /// The present row is selected.
     pub(super) matches: bool,
-    /// Whether it was selected at the last look. Only if [`Selection::is_by_state`] is false.
+    /// The object was selected at the last look. Only if [`Selection::is_by_state`] is false.
     pub(super) had: bool,
-    /// Whether it has been sent since, by an entry with its row.
+    /// The object has been sent since, by an entry with its row.
     pub(super) was_sent: bool,
 }
 
 impl Selection {
-    /// The selection of a query, which was narrowed to what the caller may see.
+    /// Creates the selection of a query that was already narrowed to objects that the caller may see.
     pub(super) fn new(query: Query, reach: Reach) -> Self {
         let Query { namespaces, names, uids, states, filters, order: _, scan, at: _ } = query;
         let mut scope = Scope { namespaces, names, uids, equal: Vec::new() };
@@ -119,19 +119,19 @@ impl Selection {
         Selection { scope, rest, since, is_narrowed: reach != Reach::All }
     }
 
-    /// Whether an entry may be about an object that is selected.
+    /// Returns true if an entry may be about a selected object.
     pub(super) fn holds(&self, change: &Change) -> bool {
         self.scope.holds(change)
     }
 
-    /// Whether the state of a row alone decides. Then the database is not asked, and nothing is remembered. An entry does not tell
-    /// whether an object was live before it was evicted, so both are selected, or neither.
+    /// Returns true if the state of a row alone decides. Then the database is not asked, and nothing is remembered. An entry does not show
+    /// if an object was live before it was evicted, so such a selection has both states, or neither.
     pub(super) fn is_by_state(&self) -> bool {
         let States { live, evicted, deleted: _ } = self.rest.states;
         self.rest.filters.is_empty() && live == evicted
     }
 
-    /// Whether the state of this row is selected.
+    /// Returns true if the state of this row is selected.
     pub(super) fn has_state(&self, row: &FoundRow) -> bool {
         let States { live, evicted, deleted } = self.rest.states;
         match row.state() {
@@ -141,7 +141,7 @@ impl Selection {
         }
     }
 
-    /// The query that finds all of them.
+    /// Returns the query that finds all selected objects.
     pub(super) fn query(&self) -> Query {
         let Scope { namespaces, names, uids, equal } = self.scope.clone();
         let mut query = Query { namespaces, names, uids, ..self.rest.clone() };
@@ -155,12 +155,12 @@ impl Selection {
         query
     }
 
-    /// The event for what was seen. `certain`: a watcher has exactly the objects that were selected at the last look;
-    /// otherwise it may have others, because what it has was read later than its position, or its position is a lower bound.
+    /// Returns the event to send at an entry. `certain`: the watcher has exactly the objects that were selected at the last look; otherwise
+    /// it may have others, because it read objects later than its position, or its position is a lower bound.
     ///
-    /// A selected object is sent by the entry that has its present row; other entries are skipped, because that one
-    /// follows. An object that is not selected now is sent as deleted by the first entry after which that may be so, whatever the row is:
-    /// so a client that resumes between two entries gets only what the later ones say.
+    /// A selected object is sent by the entry that has its present row; other entries are skipped, because that entry follows. If an object
+    /// is not selected now, the first entry after which this may be so sends it as deleted, whatever the row is: a client that resumes
+    /// between two entries learns only from the later ones.
     pub(super) fn sent(&self, seen: Seen<'_>, certain: bool) -> Option<Sent> {
         let Seen { entry, row, matches, had, was_sent } = seen;
         let has_row = entry.has(row);
@@ -180,16 +180,16 @@ impl Selection {
             return None;
         }
         let mut rarely = entry.rarely_before(row);
-        // For hidden objects, nothing is sent on suspicion.
+        // Hidden objects are not sent on suspicion.
         rarely.live &= !self.is_narrowed;
         let before = entry.state_before(row).or(rarely);
         let may_have = !certain && intersects(before, self.shown(row));
-        // A typed client decodes the whole object, or ignores its deletion: so it gets the present one, even if that has changed again.
+        // A typed client decodes the whole object, or ignores its deletion. So it gets the present object, even if that has changed again.
         let bare = self.is_narrowed || row.is_none();
         (had || may_have).then_some(Sent { event: EventType::Deleted, bare })
     }
 
-    /// In which of the selected states the caller may see this row.
+    /// Returns the selected states in which the caller may see this row.
     fn shown(&self, row: Option<&FoundRow>) -> States {
         let is_older = |since| row.and_then(|row| row.time(base::CREATE_TIME)).is_none_or(|created| created < since);
         match self.since {
@@ -203,14 +203,14 @@ fn intersects(one: States, other: States) -> bool {
     one.and(other) != States::NONE
 }
 
-/// A selection with what is remembered of it, for all its watchers.
+/// A selection with the memory of its objects, for all its watchers.
 #[derive(Debug)]
 pub(super) struct Selector {
     pub(super) selection: Selection,
-    /// The same for all selectors with the same question to the database.
+    /// The question to the database. Selectors with the same question share it.
     pub(super) rest: Arc<Query>,
     matched: Mutex<Matched>,
-    /// Set once it is known which objects are selected.
+    /// Set once the selected objects are known.
     pub(super) learned: tokio::sync::OnceCell<()>,
 }
 
@@ -220,14 +220,14 @@ struct Matched {
     uids: HashSet<u128>,
     /// The objects, out of these, that were not sent yet, because the row was already later.
     unsent: HashSet<u128>,
-    /// The decisions made while they are read.
+    /// Decisions that were made while the selected objects are read.
     meanwhile: Option<HashMap<u128, bool>>,
 }
 
 /// The most objects that are remembered of a selection.
 pub(super) const MOST_MATCHED: usize = 1_000_000;
 
-/// A number for a uid: sixteen bytes instead of a text.
+/// Returns a number for a uid: sixteen bytes instead of a text.
 fn number(uid: &str) -> u128 {
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     let half = |half: u8| u128::from(KEYS.hash_one((half, uid)));
@@ -244,7 +244,8 @@ impl Selector {
         self.matched.lock()
     }
 
-    /// Whether the object was selected, and was sent as such; sets both from now on. `sends`: the entry has its row.
+    /// Records whether the object is selected, and whether it was sent as selected; returns the previous values of both. `sends`: the entry
+    /// has its row.
     pub(super) fn replace(&self, uid: &str, matches: bool, sends: bool) -> (bool, bool) {
         if self.selection.is_by_state() {
             return (false, false);
@@ -262,7 +263,7 @@ impl Selector {
         (had, had && !was_unsent)
     }
 
-    /// These objects are selected, except for decisions since they were read.
+    /// Records that these objects are selected, except where a decision was made since they were read.
     pub(super) fn learn(&self, read: Learning) {
         let mut matched = self.matched();
         matched.uids = read.0;
@@ -276,12 +277,12 @@ impl Selector {
     }
 }
 
-/// The objects that are selected, while they are read.
+/// The selected objects, while they are read.
 #[derive(Debug, Default)]
 pub(super) struct Learning(HashSet<u128>);
 
 impl Learning {
-    /// Adds one. Returns the number of objects.
+    /// Adds an object. Returns the number of objects.
     pub(super) fn add(&mut self, uid: &str) -> usize {
         self.0.insert(number(uid));
         self.0.len()

@@ -34,7 +34,7 @@ use std::time::Duration;
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// As by default, with a bookmark at almost every moment.
+/// The default limits, with a bookmark at almost every moment.
 const LIMITS: WatchLimits = WatchLimits {
     watches: 500,
     bytes: 16 << 20,
@@ -68,7 +68,7 @@ fn row(uid: &str, version: u64, labels: &Json) -> Row {
     row_in("ml", uid, version, labels)
 }
 
-/// The name is the uid up to a dot: `a.2` has the name of `a`.
+/// The name is the part of the uid before a dot: `a.2` has the name `a`.
 fn row_in(namespace: &str, uid: &str, version: u64, labels: &Json) -> Row {
     let (name, _) = uid.split_once('.').unwrap_or((uid, ""));
     let object = json!({
@@ -109,12 +109,12 @@ impl World {
         self.write(evicted).await;
     }
 
-    /// Its eviction is intended, but not confirmed.
+    /// Writes a row whose eviction is intended, but not confirmed.
     async fn evicting(&self, name: &str, version: u64) {
         self.write(Row { evict_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
     }
 
-    /// A user labels it, if it is evicted and still exists.
+    /// A user labels the object, if it is evicted and still exists.
     async fn changed_by_a_user(&self, name: &str, is_of_a: bool) {
         let labels = json!({"team": if is_of_a { "a" } else { "b" }});
         let edit = |stored: &StoredRow| Ok::<_, Infallible>(Some(row(name, stored.res_version + 1, &labels)));
@@ -130,7 +130,7 @@ impl World {
         self.store.write(models().table(), vec![gone]).await.unwrap();
     }
 
-    /// Its row is purged by a rule, whatever state it is in.
+    /// A rule purges its row, whatever its state is.
     async fn purged(&self, name: &str) {
         let stored = self.store.stored(models().table(), &[name]).await.unwrap();
         let stand = |row: &StoredRow| Standing {
@@ -160,7 +160,7 @@ impl World {
         events
     }
 
-    /// A version above all others.
+    /// Returns a version above all others.
     fn version(&self) -> u64 {
         self.last.fetch_add(10, Ordering::Relaxed)
     }
@@ -184,12 +184,12 @@ impl World {
         Ok(Events { response: self.hub.watch(request).await?, rest: String::new() })
     }
 
-    /// The version of a list now.
+    /// Returns the present version of a list.
     async fn list(&self) -> u64 {
         self.hub.log().head(models().table()).await.unwrap().version()
     }
 
-    /// The objects that are selected now, with their versions.
+    /// Returns the objects that are selected now, with their versions.
     async fn rows(&self, query: &str) -> BTreeMap<String, u64> {
         let query = parameters::parse(&QueryString::parse(query), "Model").unwrap().query;
         let asked = self.store.ask_about(models(), &query, Limits::default()).unwrap();
@@ -228,7 +228,7 @@ impl Event {
 }
 
 impl Events {
-    /// The next one; `None` at the end.
+    /// Returns the next event; `None` at the end.
     async fn next(&mut self) -> Option<Event> {
         let line = async {
             loop {
@@ -245,7 +245,7 @@ impl Events {
         tokio::time::timeout(PATIENCE, line).await.expect("no event in time")
     }
 
-    /// The text of the next event that is not a bookmark.
+    /// Returns the text of the next event that is not a bookmark.
     async fn said(&mut self) -> String {
         loop {
             match self.next().await {
@@ -256,7 +256,7 @@ impl Events {
         }
     }
 
-    /// The next events about these objects.
+    /// Returns the next events about these objects.
     async fn all<const N: usize>(&mut self) -> [String; N] {
         let mut all = Vec::new();
         while all.len() < N {
@@ -265,7 +265,7 @@ impl Events {
         all.try_into().unwrap()
     }
 
-    /// The pending events, and nothing else: an object that is written last marks the end.
+    /// Returns the pending events, and nothing else: an object that is written last marks the end.
     async fn until(&mut self, world: &World, name: &str) -> Vec<String> {
         world.live(name, world.version(), json!({"last": "yes", "team": "a"})).await;
         let mut all = Vec::new();
@@ -341,7 +341,7 @@ async fn an_object_exists_before_its_eviction_is_confirmed_and_afterwards() {
     assert!(told.is_empty(), "{told:?}");
 }
 
-/// Clients do not expect a deletion before that bookmark: kube's watcher passes over it.
+/// Clients do not expect a deletion before that bookmark: kube's watcher ignores it.
 #[tokio::test]
 async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
     let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -350,7 +350,7 @@ async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
         for (name, version) in [("a", 1), ("b", 2), ("c", 3), ("d", 4), ("e", 5)] {
             world.live(name, version, json!({"team": "a"})).await;
         }
-        // With it the log is read.
+        // This watch makes the reader read the log.
         let mut other = world.live_watch(&format!("resourceVersion={}", world.list().await)).await;
         let mut events = world.watch(&format!("{initial}{selector}")).await;
         // All of them are read by now, and the last ones wait to be sent.
@@ -373,7 +373,7 @@ async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
             }
         }
         assert_eq!(said, ["ADDED b 2", "ADDED c 3", "ADDED d 4", "ADDED e 5", "MODIFIED b 7", "DELETED a 6"]);
-        // A client that stops at the bookmark gets it afterwards.
+        // A client that stops at the bookmark gets the deletion afterwards.
         let mut later = world.watch(&format!("resourceVersion={}{selector}", bookmark.unwrap())).await;
         assert_eq!(later.all().await, ["DELETED a 6", "MODIFIED b 7"]);
     }
@@ -390,7 +390,7 @@ async fn a_deletion_has_the_object_if_there_is_its_row() {
     let mut events = world.watch(&query).await;
     let event = events.next().await.unwrap();
     assert_eq!((&*event.said(), &event.1["spec"]["algorithm"]), ("DELETED a 2", &json!("xgboost")));
-    // Not if that is purged.
+    // It does not if the row is purged.
     world.deleted("a", 4).await;
     world.store.purge(models(), Micros(2)).await.unwrap();
     let event = world.watch(&query).await.next().await.unwrap();
@@ -441,7 +441,7 @@ async fn an_evicted_object_that_a_user_changes_is_changed_for_those_who_select_i
     assert_eq!(events.said().await, "MODIFIED a 4");
     world.changed_by_a_user("a", false).await;
     assert_eq!(events.said().await, "DELETED a 5");
-    // A later client is told that it has left, too.
+    // A later client also learns that the object has left.
     assert_eq!(world.watch(&query).await.said().await, "DELETED a 4");
 }
 
@@ -614,7 +614,7 @@ async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
     world.live("a", 1, json!({})).await;
     world.evicted("old", 2).await;
     let hidden = |request: &mut Request| request.reach = Reach::Live;
-    // Younger than all the others.
+    // This time is later than all creation times.
     let young = |request: &mut Request| request.reach = Reach::Since(Micros::now());
     for change in [&hidden as &dyn Fn(&mut Request), &young] {
         let query = format!("resourceVersion={}", world.list().await);
@@ -636,7 +636,7 @@ async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
         let told = events.until(&world, &format!("last-{version}")).await;
         assert!(told.is_empty(), "{told:?}");
     }
-    // A live object is reported as gone, without its content.
+    // A live object is reported as deleted, without its content.
     let list = world.list().await;
     let mut events = world.live_watch_by(&format!("resourceVersion={list}"), &hidden).await;
     world.evicted("a", world.version()).await;

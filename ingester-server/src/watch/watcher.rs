@@ -33,10 +33,10 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
-/// The factor by which more may wait for a watcher that has not reached its position in the log yet.
+/// The factor by which more bytes may wait for a watcher that has not reached its position in the log yet.
 const JOINING: usize = 4;
 
-/// Checks whether the caller may still watch.
+/// Checks if the caller may still watch.
 pub(crate) type Standing = Box<dyn Fn() -> BoxFuture<'static, Result<(), Status>> + Send + Sync>;
 
 /// The request of a watch.
@@ -45,13 +45,13 @@ pub(crate) struct Request {
     pub kind: Kind,
     /// The caller.
     pub user: String,
-    /// The selection, narrowed to what the caller may see, and its start.
+    /// The selection, narrowed to objects that the caller may see, and its start.
     pub parameters: Parameters,
     /// The former objects that the caller may see.
     pub reach: Reach,
     /// The form in which objects are sent.
     pub form: Form,
-    /// What the beginning costs the database.
+    /// The cost of the beginning for the database.
     pub cost: Cost,
     /// The limits of statements.
     pub limits: Limits,
@@ -61,14 +61,14 @@ pub(crate) struct Request {
     pub standing: Standing,
 }
 
-/// Where a watch begins.
+/// The start of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begin {
-    /// With initial events, read after this position.
+    /// Begins with initial events, which are read after this position.
     Initial(Position),
-    /// After this position.
+    /// Begins after this position.
     At(Position),
-    /// It cannot begin.
+    /// The watch cannot begin.
     Expired(&'static str),
 }
 
@@ -76,8 +76,8 @@ impl Hub {
     /// Begins a watch: an answer whose body has one event per line.
     ///
     /// # Errors
-    /// 400 for requests that can be listed but not watched, 429 for one watch too many, 503 and 504 if the database does not answer, or does not
-    /// have the version yet. Any other failure is the watch's last event.
+    /// 400 for requests that can be listed but not watched; 429 if there are too many watches; 503 and 504 if the database does not answer,
+    /// or does not have the version yet. Any other failure is the watch's last event.
     pub(crate) async fn watch(&self, request: Request) -> Result<Response<Body>, Status> {
         let Parameters { most, offset, watch, version, .. } = &request.parameters;
         if most.is_some() || *offset > 0 {
@@ -128,14 +128,14 @@ impl Hub {
     }
 }
 
-/// A random time up to this one, so that the watches of a server do not end together.
+/// Returns a random time up to this one, so that the watches of a server do not end together.
 fn between(time: Duration) -> Duration {
     let chance = RandomState::new().hash_one(0_u8) % 1024;
     time * u32::try_from(chance).unwrap_or(0) / 1024
 }
 
 impl Shared {
-    /// Where a watch begins.
+    /// Returns the start of a watch.
     async fn begin(&self, kind: &Kind, initial: Option<bool>, wanted: u64) -> Result<Begin, Status> {
         let table = kind.table();
         if initial == Some(true) || initial.is_none() && wanted == 0 {
@@ -149,9 +149,9 @@ impl Shared {
     }
 }
 
-/// The events that are sent for changes. Clients do not expect a deletion before the bookmark that ends the initial events, and
-/// kube's watcher ignores it: it comes after that bookmark. Everything else comes there once more, because clients know objects by
-/// their names: a new object must not disappear with a deleted one of the same name.
+/// The events that are sent for changes. Clients do not expect a deletion before the bookmark that ends the initial events, and kube's
+/// watcher ignores it, so deletions come after that bookmark. All other events are repeated there, because clients know objects by their
+/// names: a new object must not disappear with a deleted one of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     All,
@@ -168,12 +168,12 @@ struct Follower {
     cost: Cost,
     limits: Limits,
     renderer: Renderer,
-    /// Whether the client has the columns of a table.
+    /// The client wants the columns of a table.
     has_columns: bool,
     bookmarks: bool,
-    /// Whether a bookmark ends the initial events.
+    /// A bookmark ends the initial events.
     ends_initial: bool,
-    /// Whether that bookmark comes before a deletion that follows the initial events.
+    /// A deletion that follows the initial events was withheld until after that bookmark.
     withheld: bool,
     deadline: Instant,
     sender: mpsc::Sender<Bytes>,
@@ -210,27 +210,27 @@ impl Follower {
         };
         let selection = Selection::new(self.query.clone(), self.reach);
         let told = if self.ends_initial { Told::ButDeletions } else { Told::All };
-        // Catches up on most of it before the reader keeps anything for this watcher.
+        // Catch up on most changes before the reader keeps anything for this watcher.
         let caught_up = self.catch_up(&selection, from, None, told).await?;
         // Joining takes until the reader next looks at the log, and a user has few shares.
         drop(share);
         let Joined { watcher, at } = self.join(selection.clone(), caught_up).await?;
-        // Ends the watcher's queue in any case.
+        // End the watcher's queue on every path.
         let _ends = Ends(watcher.clone());
         let share = read::turn(&self.user, self.cost).await;
         self.learn(&watcher.selector).await?;
         self.catch_up(&selection, caught_up, Some(at), told).await?;
         if self.ends_initial {
-            // A client that resumes there is sent the deletions, too.
+            // A client that resumes at this bookmark is sent the deletions, too.
             let ends = if self.withheld { from } else { at };
             let bookmark = self.renderer.bookmark(ends.version(), true);
             self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
         }
         if self.withheld {
-            // The reader sends nothing from before the position where this watcher joined it.
+            // The reader sends no entries from before the position where this watcher joined it.
             self.catch_up(&selection, from, Some(at.max(caught_up)), Told::All).await?;
         }
-        // Everything that this watcher can have read comes before this. The reader's memory has not reached that position yet.
+        // This position is after everything that this watcher can have read. The reader's memory has not reached it yet.
         watcher.queue.awaits(self.shared.log.number(self.kind.table()).await?);
         watcher.queue.limit(self.shared.limits.bytes);
         drop((share, place));
@@ -238,8 +238,8 @@ impl Follower {
         self.live(&watcher).await
     }
 
-    /// Sends the initial events, except objects that changed after the position, which are sent afterwards: a client that resumes at the version
-    /// of one of these events must not miss a change of an object that was read before it.
+    /// Sends the initial events, except objects that changed after the position. These are sent afterwards: a client that resumes at the
+    /// version of an initial event must not miss a change of an object that was read before that event.
     async fn initial(&mut self, position: Position) -> Result<(), End> {
         let (shared, kind) = (self.shared.clone(), self.kind);
         let refused = |error| refused(error, resource(&kind).of());
@@ -260,7 +260,7 @@ impl Follower {
                 changed.extend(entries.into_iter().map(|entry| entry.uid));
             }
             for row in rows.into_iter().filter(|row| !changed.contains(row.uid())) {
-                // An object from a file has no version at which a client could resume. Behind a late replica, no object has one.
+                // An object from a file has no version at which a client could resume. Behind a late replica, no object has such a version.
                 let version = (!is_whole || version(&row) == 0).then(|| position.version());
                 let object = self.renderer.of_event(&row, version, !self.has_columns);
                 self.send(EventType::Added, line(EventType::Added, &object)).await?;
@@ -268,8 +268,8 @@ impl Follower {
         }
     }
 
-    /// Sends the changes after one position and up to another, otherwise for as long as there are many. Returns how far it has
-    /// come.
+    /// Sends the changes after one position up to another; without the latter, until few are left. Returns the position that it has
+    /// reached.
     async fn catch_up(
         &mut self,
         selection: &Selection,
@@ -317,7 +317,7 @@ impl Follower {
         Ok(at)
     }
 
-    /// Ends the watch if the entries that were read after a position may be incomplete.
+    /// Ends the watch if the entries read after a position may be incomplete.
     async fn knows(&self, position: Position) -> Result<(), End> {
         match self.shared.log.knows(self.kind.table(), position).await? {
             true => Ok(()),
@@ -334,7 +334,7 @@ impl Follower {
         joining.await.map_err(|_| Status::unavailable("the log of changes cannot be read at present").into())
     }
 
-    /// Reads which objects are selected, unless another watcher of the selector has done so.
+    /// Reads which objects are selected, unless another watcher of the selector has already done so.
     async fn learn(&self, selector: &Selector) -> Result<(), End> {
         if selector.selection.is_by_state() {
             return Ok(());
@@ -367,7 +367,7 @@ impl Follower {
         Ok(selector.learned.get_or_try_init(learn).await.map(drop)?)
     }
 
-    /// Checks repeatedly whether the caller may watch.
+    /// Checks repeatedly that the caller may watch.
     fn stands(&self, watcher: Arc<Watcher>, standing: Standing) -> AbortOnDropHandle<()> {
         let pause = self.shared.limits.rights;
         let checking = async move {
@@ -376,7 +376,7 @@ impl Follower {
                 tokio::time::sleep(pause).await;
                 match standing().await {
                     Ok(()) => unanswered = 0,
-                    // The API server may be back at the next check; without an answer nothing is allowed for long.
+                    // The API server may be back at the next check. Without an answer, watching is not allowed for long.
                     Err(status) if is_unanswered(&status) && unanswered == 0 => unanswered += 1,
                     Err(status) => return watcher.queue.end(status.into()),
                 }
@@ -401,7 +401,7 @@ impl Follower {
                         let at = settled.entry.change.at;
                         self.shared.metrics.watch_lag(&self.kind.plural(), Micros::now().0.saturating_sub(at.0));
                     }
-                    // Everything that the reader has looked at so far is committed by now.
+                    // All rows that the reader has looked at so far are committed by now.
                     Next::Reached => watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?),
                     Next::End(end) => return Err(end),
                 },
@@ -441,7 +441,7 @@ impl Follower {
     }
 }
 
-/// Whether the API server gave no answer.
+/// Returns true if the API server gave no answer.
 fn is_unanswered(status: &Status) -> bool {
     matches!(status.reason, Reason::ServiceUnavailable | Reason::TooManyRequests | Reason::InternalError)
 }
@@ -455,7 +455,7 @@ impl Drop for Ends {
     }
 }
 
-/// The text of an event as it is sent.
+/// Returns the text of an event as it is sent.
 fn line(event: EventType, object: &str) -> Bytes {
     Bytes::from(format!("{{\"type\":\"{}\",\"object\":{object}}}\n", event.as_str()))
 }

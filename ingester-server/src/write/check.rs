@@ -19,13 +19,13 @@ const MOST_CAUSES: usize = 16;
 const SERVERS_OWN: [&str; 6] =
     ["uid", "creationTimestamp", "generation", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
-/// Fields that are compared in their own way, or not at all.
+/// Fields with their own comparison, or without one.
 const NOT_COMPARED: [&str; 7] =
     ["labels", "annotations", "resourceVersion", "managedFields", "uid", "name", "namespace"];
 
 const IMMUTABLE: &str = "the object was evicted from the cluster: only its labels and annotations can be changed";
 
-/// Whether the body of a PUT is an object of the kind.
+/// Checks that the body of a PUT is an object of the kind.
 pub(super) fn is_object_of(kind: &Kind, object: &Value) -> Result<(), Status> {
     let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
     for field in ["apiVersion", "kind"] {
@@ -47,7 +47,7 @@ pub(super) fn is_object_of(kind: &Kind, object: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// The object of a PUT, completed with the fields that its client may leave out.
+/// Returns the object of a PUT, completed with the fields that its client may leave out.
 pub(super) fn completed(object: &Value, stored: &Value) -> Value {
     let mut object = object.clone();
     if is_absent(object.get("status"))
@@ -58,8 +58,8 @@ pub(super) fn completed(object: &Value, stored: &Value) -> Value {
     with_metadata(object, stored, SERVERS_OWN.into_iter().chain(["name", "namespace"]))
 }
 
-/// The patched object with the metadata fields that the server keeps, if the patch removed them: `kubectl apply` does so when a manifest
-/// had it once.
+/// Returns the patched object with the metadata fields that the server keeps, if the patch removed them: `kubectl apply` does so when a
+/// manifest once contained them.
 pub(super) fn with_own_metadata(object: Value, stored: &Value) -> Value {
     with_metadata(object, stored, SERVERS_OWN)
 }
@@ -76,7 +76,7 @@ fn with_metadata(mut object: Value, stored: &Value, names: impl IntoIterator<Ite
     object
 }
 
-/// The new labels and annotations; `None` if they are as before.
+/// Returns the new labels and annotations; `None` if they did not change.
 pub(super) fn changed(
     kind: &Kind,
     resource: Resource<'_>,
@@ -107,7 +107,7 @@ pub(super) fn changed(
     Ok((new != old).then_some(new))
 }
 
-/// The labels and annotations of an object as a version had them, with the marks that it has now.
+/// Returns the labels and annotations that the object had in a version, with its present marks.
 pub(super) fn pairs_of_version(kind: &Kind, stored: &Value, version: &Value) -> Changeable {
     let of = |object: &Value| {
         let mut pairs = object.get("metadata").and_then(Value::as_object).map(pairs).unwrap_or_default();
@@ -115,19 +115,19 @@ pub(super) fn pairs_of_version(kind: &Kind, stored: &Value, version: &Value) -> 
         pairs
     };
     let mut new = of(version);
-    // It was evicted since, and stays evicted.
+    // The object was evicted since then, and stays evicted.
     let marks: Vec<Mark> = Mark::KEPT.into_iter().chain([Mark::Immutable]).collect();
     keep_marks(kind, &marks, &of(stored), &mut new);
     new
 }
 
-/// The labels and annotations of the stored object, whose errors, if any, cannot be fixed here.
+/// Returns the labels and annotations of the stored object. If they have errors, these cannot be fixed here.
 fn pairs(metadata: &Map<String, Value>) -> Changeable {
     let pairs = |name| Causes(Vec::new()).pairs(metadata, name);
     Changeable { labels: pairs("labels"), annotations: pairs("annotations") }
 }
 
-/// Keeps the previous annotations that are these marks.
+/// Keeps the previous annotations with these marks.
 fn keep_marks(kind: &Kind, marks: &[Mark], old: &Changeable, new: &mut Changeable) {
     let kept = |key: &str| marks.iter().any(|mark| kind.marks().is(*mark, key));
     new.annotations.retain(|key, _| !kept(key));
@@ -135,7 +135,7 @@ fn keep_marks(kind: &Kind, marks: &[Mark], old: &Changeable, new: &mut Changeabl
         .extend(old.annotations.iter().filter(|(key, _)| kept(key)).map(|(key, value)| (key.clone(), value.clone())));
 }
 
-/// Warnings for a client about a changed object.
+/// Returns warnings for a client about a changed object.
 pub(super) fn warnings(kind: &Kind, text: &str) -> Vec<String> {
     let object = Object::parse(text, ManagedFields::Keep).ok();
     let asked = object.and_then(|object| kind.marks().asked(&object.meta().annotations, Mark::Deleting));
@@ -151,7 +151,7 @@ fn text<'v>(metadata: &'v Map<String, Value>, field: &str) -> &'v str {
     metadata.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether it is the same object.
+/// Checks that it is the same object.
 fn is_the_same(
     resource: Resource<'_>,
     name: &str,
@@ -175,7 +175,7 @@ fn is_the_same(
     Ok(())
 }
 
-/// Whether the writer saw the stored version, if it names one.
+/// Checks that the writer saw the stored version, if the request names one.
 fn is_of_version(resource: Resource<'_>, name: &str, version: u64, after: &Map<String, Value>) -> Result<(), Status> {
     let seen = match after.get("resourceVersion") {
         None | Some(Value::Null) => return Ok(()),
@@ -212,7 +212,7 @@ impl Causes {
         self.add(field, "FieldValueInvalid", format!("Invalid value: {shown:?}: {why}"));
     }
 
-    /// Labels or annotations.
+    /// Reads labels or annotations.
     fn pairs(&mut self, metadata: &Map<String, Value>, which: &str) -> Pairs {
         let field = format!("metadata.{which}");
         let mut pairs = Pairs::new();
@@ -233,7 +233,7 @@ impl Causes {
         pairs
     }
 
-    /// Keys and values, by Kubernetes' rules.
+    /// Checks keys and values by Kubernetes' rules.
     fn names(&mut self, new: &Changeable) {
         for (key, value) in &new.labels {
             if let Err((_, why)) = check_label_key(key) {
@@ -244,7 +244,7 @@ impl Causes {
             }
         }
         for key in new.annotations.keys() {
-            // Keys of annotations may have capital letters everywhere.
+            // Keys of annotations may have capital letters in every part.
             if let Err((_, why)) = check_annotation_key(key) {
                 self.invalid("metadata.annotations", key, &why);
             }
@@ -256,7 +256,7 @@ impl Causes {
         }
     }
 
-    /// Every field that differs but must not.
+    /// Collects every field that differs but must not.
     fn differences(
         &mut self,
         kind: &Kind,
@@ -305,8 +305,8 @@ impl Causes {
     }
 }
 
-/// Whether two values mean the same. Typed clients write zero values where nothing is stored, and format numbers in their own way; spec and
-/// status stay as they are stored anyway.
+/// Returns true if two values mean the same. Typed clients write zero values where nothing is stored, and format numbers in their own way;
+/// spec and status keep their stored form anyway.
 fn same(stored: &Value, wanted: &Value) -> bool {
     match (stored, wanted) {
         (Value::Object(old), Value::Object(new)) => {

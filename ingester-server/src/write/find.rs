@@ -1,4 +1,4 @@
-//! The row that a name means, and what the store's errors are in the words of Kubernetes.
+//! Finds the row for a name, and translates the store's errors into Kubernetes' terms.
 
 use super::Target;
 use crate::former::Reach;
@@ -20,8 +20,8 @@ pub(crate) struct Found {
     pub(crate) evicted: bool,
 }
 
-/// The newest visible row of this name in these states; with a uid, that row. An empty namespace or name matches any: for a kind without
-/// namespaces, and with a uid.
+/// Finds the newest visible row of this name in these states; with a uid, that row. An empty namespace or name matches any: use it for a
+/// kind without namespaces, and together with a uid.
 ///
 /// # Errors
 /// 404 if there is no such row.
@@ -67,7 +67,7 @@ fn given(text: &str) -> Vec<String> {
     Some(text).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
-/// The row's `res_version`.
+/// Returns the row's `res_version`.
 pub(crate) fn version(row: &FoundRow) -> u64 {
     match row.get(base::RES_VERSION) {
         Some(Value::UInt(version)) => *version,
@@ -75,7 +75,7 @@ pub(crate) fn version(row: &FoundRow) -> u64 {
     }
 }
 
-/// 405: the object is in the cluster.
+/// Returns 405: the object is in the cluster.
 pub(crate) fn live(resource: Resource<'_>, name: &str) -> Status {
     let message = format!(
         "{resource} \"{name}\" is in the cluster: write to its API server; only objects that were evicted from it can be changed here"
@@ -83,18 +83,18 @@ pub(crate) fn live(resource: Resource<'_>, name: &str) -> Status {
     Status::failure(StatusCode::METHOD_NOT_ALLOWED, Reason::MethodNotAllowed, message).about(resource, name)
 }
 
-/// The status of a query that cannot be asked.
+/// Returns the status for a query that cannot be asked.
 pub(crate) fn wrong(error: QueryError) -> Status {
     Status::bad_request(error.for_request())
 }
 
-/// The status of a query without an answer.
+/// Returns the status for a query without an answer.
 pub(crate) fn unanswered(kind: &Kind) -> impl Fn(AskError) -> Status {
     let (group, plural) = (kind.group(), kind.plural());
     move |error| read::refused(error, Resource { group, plural: &plural })
 }
 
-/// The database failed, or refuses the object.
+/// Returns the status when the database failed, or refuses the object.
 pub(crate) fn failed(error: StoreError) -> Status {
     match error.class() {
         ErrorClass::Object => Status::invalid(error.to_string(), Vec::new()),

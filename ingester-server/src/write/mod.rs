@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `options.rs` | `dryRun`, and the body of DELETE |
 //! | `patch.rs` | JSON patches and merge patches, applied to an object |
-//! | `check.rs` | what a new state of an object changes, and whether it may |
-//! | `text.rs` | the object's text with other labels and annotations, else as it is stored |
-//! | `find.rs` | the row that a name means |
+//! | `check.rs` | finds the changes in a new state of an object, and refuses those that are not allowed |
+//! | `text.rs` | the object's text with other labels and annotations, otherwise as it is stored |
+//! | `find.rs` | the row for a name |
 //! | `version.rs` | an object as it was in a former version |
 //!
 //! Clients change only labels and annotations. A live object is written in the cluster.
@@ -40,7 +40,7 @@ use serde::Serialize;
 /// The most bytes of an object that is changed: etcd does not accept larger requests.
 const MOST_TEXT: usize = 3 << 19;
 
-/// How often a collection is read again because some of its objects were changed meanwhile.
+/// The number of times that a collection is read again because some of its objects were changed in the meantime.
 const ROUNDS: usize = 5;
 
 /// An answer with 200.
@@ -68,7 +68,7 @@ impl Target<'_> {
         read::resource(self.kind)
     }
 
-    /// The uid of the row to change.
+    /// Returns the uid of the row to change.
     async fn uid(self, store: &Store, options: &Options) -> Result<Box<str>, Status> {
         let Found { uid, .. } = find(store, self, options.uid.as_deref(), States::default(), options.former).await?;
         options.note(|log| log.uid(&uid));
@@ -76,11 +76,11 @@ impl Target<'_> {
     }
 }
 
-/// PATCH of an object.
+/// Answers the PATCH of an object.
 ///
 /// # Errors
-/// [`Status`], as in the API server: 400 and 422 for an invalid patch or object, 404, 405 for a live object, 409 for
-/// another version, 413, 415 for another type of patch, 429 for more than the caller may write in a minute.
+/// [`Status`], as in the API server: 400 and 422 for an invalid patch or object, 404, 405 for a live object, 409 for another version, 413,
+/// 415 for another type of patch, 429 for more bytes than the caller may write in a minute.
 pub async fn patch(
     store: &Store,
     target: Target<'_>,
@@ -93,7 +93,7 @@ pub async fn patch(
     change(store, target, options, effect, |stored| Ok(check::with_own_metadata(patch.apply(stored)?, stored))).await
 }
 
-/// PUT of an object.
+/// Answers the PUT of an object.
 ///
 /// # Errors
 /// As [`patch`].
@@ -112,7 +112,7 @@ pub async fn put(
     change(store, target, options, effect, |stored| Ok(check::completed(&object, stored))).await
 }
 
-/// DELETE of an object: its row is marked as deleted.
+/// Answers the DELETE of an object: its row is marked as deleted.
 ///
 /// # Errors
 /// [`Status`]: 400, 404, 405 for a live object, 409 if a precondition does not hold, 415, 422.
@@ -134,8 +134,8 @@ pub async fn delete(
     Ok(Answer { body: success(details), warnings: Vec::new() })
 }
 
-/// DELETE of a collection: all evicted objects of the query. Live ones stay, and a warning says how many. Searching and counting have
-/// the time limit of a list that may read a whole table.
+/// Answers the DELETE of a collection: all evicted objects of the query. Live objects stay, and a warning gives their number. Searching and
+/// counting have the time limit of a list that may read a whole table.
 ///
 /// # Errors
 /// [`Status`]: 400 if the query cannot be asked, 415, 422, 500, 503, 504.
@@ -205,7 +205,7 @@ pub async fn delete_collection(
     Ok(Answer { body: success(details), warnings })
 }
 
-/// Changes labels and annotations of an evicted object to what `wanted` makes of it.
+/// Changes the labels and annotations of an evicted object as `wanted` decides.
 async fn change(
     store: &Store,
     target: Target<'_>,
@@ -217,7 +217,7 @@ async fn change(
     let uid = target.uid(store, options).await?;
     let edit = |stored: &StoredRow| {
         let object: serde_json::Value = serde_json::from_str(json_of(stored)).map_err(Status::internal)?;
-        // A patch applies to the object as its client saw it.
+        // A patch applies to the state of the object that its client saw.
         let shown = ShownState::evicted(stored.evict_time).object(json_of(stored));
         let wanted = wanted(&serde_json::from_str(&shown).map_err(Status::internal)?)?;
         let version = stored.res_version;
@@ -246,7 +246,7 @@ async fn change(
     Ok(Answer { warnings: check::warnings(kind, &body), body })
 }
 
-/// What was done, or the status for why not.
+/// Returns the result of a change, or the status with the reason why nothing was done.
 fn done<T>(target: Target<'_>, changed: Changed<T, Status>) -> Result<T, Status> {
     let (resource, name) = (target.resource(), target.name);
     match changed {
@@ -255,13 +255,12 @@ fn done<T>(target: Target<'_>, changed: Changed<T, Status>) -> Result<T, Status>
         Changed::NotEvicted => Err(find::live(resource.of(), name)),
         Changed::Leaving => Err(leaving(resource.of(), name)),
         Changed::Restoring(restore) => Err(restoring(target, &restore)),
-        // For a deletion, an unchanged row is not a success.
+        // A deletion that leaves the row unchanged is not a success.
         Changed::NotFound | Changed::Deleted | Changed::Unchanged(_) => Err(Status::not_found(resource.of(), name)),
     }
 }
 
-/// The new row of a stored object. If the object cannot be decoded, its columns stay as they are: neither spec nor status has
-/// changed.
+/// Returns the new row of a stored object. If the object cannot be decoded, its columns stay: neither spec nor status has changed.
 fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
     let object = Object::parse(text, ManagedFields::Prune).map_err(Status::internal)?;
     if let Ok(Some(row)) = kind.row(&object) {
@@ -279,13 +278,13 @@ fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
     Ok(row)
 }
 
-/// 409: the object may still change in the cluster, which would overwrite a write now.
+/// Returns 409: the object may still change in the cluster, and that change would overwrite a write now.
 pub(crate) fn leaving(resource: Resource<'_>, name: &str) -> Status {
     let why = "it is leaving the cluster and may still change there; try again when it has left it";
     Status::conflict(resource, name, why)
 }
 
-/// 409: a change now would be in neither the row nor the object that is created out of it.
+/// Returns 409: a change now would be missing in both the row and the object that the restore creates.
 fn restoring(target: Target<'_>, restore: &OpenRestore) -> Status {
     let Target { kind, namespace, name } = target;
     let within = if kind.namespaced() { format!(" -n {namespace}") } else { String::new() };

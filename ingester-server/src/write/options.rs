@@ -9,29 +9,29 @@ use ingester_store::Effect;
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// The parameters of a write that have a meaning here. Others of Kubernetes (`fieldManager`, `fieldValidation`, `propagationPolicy`,
-/// `gracePeriodSeconds`) are accepted and without effect: an evicted object has no dependents and nothing waits for it.
+/// The parameters of a write that have a meaning here. Other parameters of Kubernetes (`fieldManager`, `fieldValidation`,
+/// `propagationPolicy`, `gracePeriodSeconds`) are accepted without effect: an evicted object has no dependents and nothing waits for it.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Every value of `dryRun`.
     pub dry_run: Vec<String>,
     /// The uid, if several rows have the name.
     pub uid: Option<String>,
-    /// Which former objects the caller may see.
+    /// The former objects that the caller may see.
     pub former: Reach,
-    /// The access log, which notes what is written.
+    /// The access log, which records the writes.
     pub log: Option<AccessLog>,
-    /// The volume that the caller may write; `None` for any.
+    /// The volume that the caller may write; `None` for no limit.
     pub volume: Option<Arc<WriteVolume>>,
 }
 
 impl Options {
-    /// Whether to write, or only try. `of` is the name of the options in Kubernetes, for errors.
+    /// Decides if the request writes or only tries to. `of` is the name of the options in Kubernetes, for errors.
     pub(crate) fn effect(&self, of: &str) -> Result<Effect, Status> {
         Ok(self.noted(effect(&self.dry_run, of)?))
     }
 
-    /// An object of this many bytes is about to be written.
+    /// Takes the bytes of an object that is about to be written from the caller's volume.
     ///
     /// # Errors
     /// 429 if the caller has written too much within the last minute.
@@ -49,7 +49,7 @@ impl Options {
         effect
     }
 
-    /// Notes what is written.
+    /// Records the write in the access log.
     pub(crate) fn note(&self, note: impl FnOnce(&AccessLog)) {
         if let Some(log) = &self.log {
             note(log);
@@ -76,7 +76,7 @@ fn unsupported(of: &str, field: &str, reason: &str, what: String) -> Status {
     Status::invalid(message, vec![cause]).about(group, "")
 }
 
-/// `metav1.DeleteOptions`, as far as it has a meaning here.
+/// `metav1.DeleteOptions`, with the fields that have a meaning here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeleteOptions {
     pub(crate) preconditions: Preconditions,
@@ -103,7 +103,7 @@ struct Body {
 }
 
 impl DeleteOptions {
-    /// The options of the body, otherwise those of the URL.
+    /// Reads the options of the body, otherwise those in the URL.
     pub(crate) fn read(options: &Options, content_type: Option<&str>, body: &[u8]) -> Result<Self, Status> {
         const OF: &str = "DeleteOptions";
         if body.iter().all(u8::is_ascii_whitespace) {
@@ -133,14 +133,14 @@ impl DeleteOptions {
 const POLICIES: [&str; 4] = ["", "Background", "Foreground", "Orphan"];
 
 impl Preconditions {
-    /// Whether they hold for this row.
+    /// Checks that they hold for this row.
     pub(crate) fn hold(&self, of: Resource<'_>, name: &str, uid: &str, res_version: u64) -> Result<(), Status> {
         if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
             let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
             return Err(Status::conflict(of, name, &why));
         }
         let Some(wanted) = &self.resource_version else { return Ok(()) };
-        // As text: an object never has a version that is not a number.
+        // Compare as text: a version that is not a number belongs to no object.
         if *wanted != res_version.to_string() {
             let why = format!(
                 "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({res_version}). The object might have been modified"

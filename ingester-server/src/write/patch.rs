@@ -1,7 +1,7 @@
 //! JSON patches (RFC 6902) and merge patches (RFC 7386), applied to an object.
 //!
-//! A JSON patch may test anything, and change only labels and annotations, one value or all of them. So its cost is limited by its own
-//! text: copies are bounded, and nothing nests.
+//! A JSON patch may test anything, but change only labels and annotations, a single value or all of them. So the size of its own text
+//! limits its cost: copies are bounded, and nothing nests.
 
 use crate::body::{media_type, unknown_format};
 use crate::status::{Cause, Reason, Status};
@@ -59,7 +59,7 @@ pub(super) fn read(content_type: Option<&str>, body: &[u8]) -> Result<Patch, Sta
 }
 
 impl Patch {
-    /// The patched object.
+    /// Returns the patched object.
     pub(super) fn apply(&self, object: &Value) -> Result<Value, Status> {
         let mut object = object.clone();
         match self {
@@ -78,7 +78,7 @@ impl Patch {
     }
 }
 
-/// The API server's answer to a patch that does not apply; the cause says why.
+/// Returns the API server's answer to a patch that cannot be applied; the cause gives the reason.
 fn unprocessable(place: usize, operation: &PatchOperation, why: &dyn std::fmt::Display) -> Status {
     let message = format!("operation {place} ({}): {why}", name(operation));
     let cause = Cause { reason: "UnexpectedServerResponse".to_owned(), message: message.clone(), field: String::new() };
@@ -97,7 +97,7 @@ fn name(operation: &PatchOperation) -> String {
     format!("{word} {}", operation.path())
 }
 
-/// Refuses an operation that changes anything but labels and annotations, or that makes them anything but texts.
+/// Refuses an operation that changes anything except labels and annotations, or that turns them into anything except texts.
 fn allowed(object: &Value, operation: &PatchOperation, copied: &mut usize) -> Result<(), &'static str> {
     match operation {
         PatchOperation::Test(_) => Ok(()),
@@ -107,7 +107,7 @@ fn allowed(object: &Value, operation: &PatchOperation, copied: &mut usize) -> Re
         PatchOperation::Move(moved) => {
             place(&moved.from)?;
             let value = resolve(object, &moved.from)?;
-            // Moved values are traversed each time, so they count like copied ones.
+            // Moved values are traversed each time, so they count like copies.
             *copied += bytes(value);
             if *copied > MOST_COPIED {
                 return Err("the patch copies too much");
@@ -231,7 +231,7 @@ mod tests {
         fn a_json_patch_changes_labels_and_annotations_or_nothing(
             operations in prop::collection::vec(operation(), 1..8)
         ) {
-            // One by one, so that more of them apply.
+            // Apply operations one by one, so that more of them succeed.
             let mut object = object();
             for operation in operations {
                 let patch = read(Some(JSON_PATCH), json!([operation]).to_string().as_bytes()).unwrap();
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Any JSON, with the names that have a meaning.
+    /// Any JSON, with the names that have a meaning here.
     fn anything() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![value(), Just(json!("5")), Just(json!(""))];
         let key = prop::sample::select(vec![

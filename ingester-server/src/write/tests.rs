@@ -87,7 +87,7 @@ async fn remove(store: &Store, name: &str, body: &str) -> Result<Answer, Status>
     delete(store, target(name), &Options::default(), JSON, body.as_bytes()).await
 }
 
-/// The answered object without its state.
+/// Returns the object of an answer without its state.
 fn json(answer: &Answer) -> Json {
     let mut object: Json = serde_json::from_str(&answer.body).unwrap();
     if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
@@ -158,10 +158,10 @@ async fn the_state_in_an_object_is_not_taken_back() {
         )
         .await,
     ] {
-        // The same version, and the same state.
+        // It has the same version and the same state.
         assert_eq!(serde_json::from_str::<Json>(&answer.unwrap().body).unwrap(), shown);
     }
-    // Beside a change, it is not stored either.
+    // It is not stored together with another change, either.
     other["metadata"]["labels"]["a"] = json!("b");
     replace(&store, &other).await.unwrap();
     let stored = store.stored(model().table(), &["1"]).await.unwrap().remove(0);
@@ -258,7 +258,7 @@ async fn a_writer_who_saw_another_version_is_told() {
     assert_eq!(told(merge(&store, &json!({"metadata": {"name": "b"}})).await).0, 400);
     assert_eq!(told(merge(&store, &json!({"metadata": {"namespace": "b"}})).await).0, 400);
     assert_eq!(told(merge(&store, &json!({"metadata": {"uid": "2"}})).await).0, 409);
-    // With the right one, or without one.
+    // With the right version, or without one.
     for version in [json!("5"), json!(null), json!("")] {
         let body = json!({"metadata": {"resourceVersion": version, "labels": {"a": "b"}}});
         let options = Options { dry_run: vec!["All".into()], ..Options::default() };
@@ -333,7 +333,7 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
     let (code, status) = told(json_patch(&store, &json!(copies)).await);
     assert_eq!(code, 422);
     assert!(status["message"].as_str().unwrap().contains("copies too much"), "{status}");
-    // So are moves: the value is traversed each time.
+    // Moves count, too: the value is traversed each time.
     let pairs: serde_json::Map<String, Json> = (0..1000).map(|i| (format!("k{i}"), json!("x".repeat(1000)))).collect();
     let mut moves = vec![json!({"op": "add", "path": "/metadata/annotations", "value": pairs})];
     for _ in 0..20 {
@@ -407,7 +407,7 @@ async fn an_object_that_is_still_leaving_etcd_is_not_written() {
     let answer = delete_collection(&store, model(), &Query::default(), &Options::default(), None, b"").await.unwrap();
     assert_eq!(answer.warnings, ["1 models were left: they are leaving the cluster: try again when they have left it"]);
     assert_eq!(told(remove(&store, "gone", "").await).0, 404, "the collection had it");
-    // Now it is known that it has left.
+    // Now the mirror knows that the object has left.
     let gone = RowChange::Tombstone { uid: "1".into(), res_version: 5, delete_time: Micros::now() };
     assert_eq!(store.write(model().table(), vec![gone]).await.unwrap().written, 1);
     merge(&store, &labels).await.unwrap();
@@ -457,7 +457,7 @@ async fn a_user_fills_no_disk_with_small_patches_of_a_large_object() {
             Err(refused) => break refused,
         }
     };
-    // A slow machine refills a part of the limit meanwhile.
+    // On a slow machine, a part of the limit is refilled in the meantime.
     assert!((5..10).contains(&written) && refused.code.as_u16() == 429, "{written}: {refused}");
     let details = refused.details.unwrap();
     assert!(details.retry_after_seconds.is_some_and(|seconds| (1..=13).contains(&seconds)), "{details:?}");

@@ -1,5 +1,4 @@
-//! The text of an object with other labels and annotations. Everything else stays as it is stored, byte by byte: numbers are not written in
-//! another way.
+//! The text of an object with other labels and annotations. Everything else keeps its stored bytes, including the spelling of numbers.
 
 use ingester_core::json::{Error, Reader, TokenKind};
 use std::collections::BTreeMap;
@@ -14,7 +13,7 @@ pub(super) struct Changeable {
     pub(super) annotations: Pairs,
 }
 
-/// `text` with this resourceVersion, these labels and annotations. Missing ones are left out.
+/// Returns `text` with this resourceVersion, these labels and annotations. Missing ones are left out.
 pub(super) fn rewritten(text: &str, version: u64, pairs: &Changeable) -> Result<String, Error> {
     let mut reader = Reader::new(text);
     let mut members = Vec::new();
@@ -54,15 +53,15 @@ fn metadata(reader: &mut Reader<'_>, version: u64, pairs: &Changeable) -> Result
     Ok(object(&members))
 }
 
-/// The text of an object with these members: keys, and the texts of the values.
+/// Returns the text of an object with these members: keys, and the texts of the values.
 pub(crate) fn object(members: &[(String, String)]) -> String {
     let members: Vec<String> = members.iter().map(|(key, value)| format!("{}:{value}", json(key))).collect();
     format!("{{{}}}", members.join(","))
 }
 
-/// The JSON of a text or a map of texts.
+/// Returns the JSON of a text or a map of texts.
 pub(crate) fn json(value: &impl serde::Serialize) -> String {
-    // These can always be written.
+    // Writing these types cannot fail.
     serde_json::to_string(value).unwrap_or_default()
 }
 

@@ -1,5 +1,5 @@
-//! An evicted object as it was in a former version: with the content, labels and annotations of that time, but with a version later than the present
-//! one. What the API server set stays, and so do the annotations that hold it in SQL.
+//! Restores a former version of an evicted object: the content, labels and annotations of that time, with a version later than the present
+//! one. The fields that the API server set stay, and so do the annotations that hold the object in SQL.
 
 use super::{Target, check, done, failed, json_of, row, text};
 use crate::answer::ShownState;
@@ -9,10 +9,10 @@ use ingester_store::query::metadata;
 use ingester_store::{Changed, Effect, Store, StoredRow};
 use serde_json::Value;
 
-/// The text of the object after the change, and whether a change was needed.
+/// Returns the text of the object after the change, and true if a change was needed.
 ///
 /// # Errors
-/// [`Status`]: 404, 405 for a live object, 409 for one that is leaving the cluster, 422 for content that cannot be stored, 500.
+/// [`Status`]: 404, 405 for a live object, 409 for an object that is leaving the cluster, 422 for content that cannot be stored, 500.
 pub(crate) async fn to_version(
     store: &Store,
     target: Target<'_>,
@@ -21,7 +21,7 @@ pub(crate) async fn to_version(
     effect: Effect,
 ) -> Result<(String, bool), Status> {
     let edit = |stored: &StoredRow| {
-        // Not by serde_json, which takes some doubles for their neighbours.
+        // Do not use serde_json here, because it reads some doubles as their neighbours.
         let object = |text: &str| from_str::<Value>(text).map_err(Status::internal);
         let pairs = check::pairs_of_version(target.kind, &object(json_of(stored))?, &object(version)?);
         let of = |number: u64| {

@@ -16,7 +16,7 @@ pub struct Snapshot(TempDir);
 /// Etcd's report about its file, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtcdSize {
-    /// The whole file, which its quota is about.
+    /// The whole file, which its quota limits.
     pub file: u64,
     /// The part in use.
     pub used: u64,

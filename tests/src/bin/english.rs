@@ -1,5 +1,6 @@
-//! Prints how often the texts of this repository use phrases that translated English has, for each 100,000 words, and the sentences that have most of
-//! them. It fails no build: a phrase can be the right one. `tests/run.sh` prints the report; `english FOLDER...` reads other folders.
+//! Prints how often the texts of this repository use phrases of translated English, for each 100,000 words, and the sentences with the most
+//! such phrases. It fails no build: a phrase can be the right one. `tests/run.sh` prints the report; `english FOLDER...` reads other
+//! folders.
 
 #![allow(clippy::print_stdout, reason = "it prints a report")]
 
@@ -10,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-/// How many sentences are printed.
+/// The number of sentences that are printed.
 const SENTENCES: usize = 15;
 
 /// A sentence that begins so is often a riddle: its verb comes last.
 const OPENINGS: [&str; 2] = ["whether ", "what "];
 
-/// Phrases that English texts of this field hardly have, with their spaces.
+/// Phrases that are rare in English texts of this field, with their spaces.
 const PHRASES: [&str; 16] = [
     " beside ",
     " anew ",
@@ -36,7 +37,7 @@ const PHRASES: [&str; 16] = [
     " such as have ",
 ];
 
-/// Folders with texts of others, or without texts.
+/// Folders with other authors' texts, or without texts.
 const SKIPPED: [&str; 4] = ["target", ".git", "node_modules", "snapshots"];
 
 /// The texts of one kind: pages, documentation of items, comments inside functions.
@@ -50,7 +51,7 @@ struct Tally {
 #[derive(Debug, Default)]
 struct Survey {
     tallies: BTreeMap<&'static str, Tally>,
-    /// How many signs a sentence has, where it is, and its text.
+    /// The number of signs in a sentence, its place, and its text.
     sentences: Vec<(usize, String, String)>,
 }
 
@@ -102,7 +103,7 @@ impl Survey {
 
     fn print(mut self) {
         for (kind, tally) in &self.tallies {
-            // As few words as a test's have no use of a rate.
+            // With few words, as in a test, a rate has no meaning.
             let rate = |found: usize| found * 100_000 / tally.words.max(1);
             println!("{kind}: {} words; for each 100,000 of them:", tally.words);
             println!("  {:>5}  sentences that begin with Whether or What", rate(tally.openings));
@@ -118,7 +119,7 @@ impl Survey {
     }
 }
 
-/// The kind and the words of a line of Rust that is a comment. `rest` begins with it.
+/// Returns the kind and the words of a line of Rust that is a comment. `rest` begins with it.
 fn comment<'a>(line: &'a str, rest: &[&str]) -> (&'static str, &'a str) {
     let line = line.trim_start();
     if let Some(words) = line.strip_prefix("//!") {

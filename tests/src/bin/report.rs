@@ -1,8 +1,8 @@
-//! Reads what test programs print with `--format json` from standard input, and prints it for people: each test with its time, what failed tests said,
-//! the counts, and the slowest tests. Other lines pass through. `tests/run.sh` is its user.
+//! Reads the output of test programs with `--format json` from standard input, and prints it for people: each test with its time, the
+//! output of failed tests, the counts, and the slowest tests. Other lines pass through. `tests/run.sh` is its user.
 //!
-//! `report FOLDER` writes three files there: `counts` (`passed failed ignored`), `failed` (a name a line), and `said` (what failed tests said). It exits
-//! with 1 if a test failed or a test program ended without a result, which is how one that was killed looks.
+//! `report FOLDER` writes three files there: `counts` (`passed failed ignored`), `failed` (one name per line), and `said` (the output of
+//! failed tests). It exits with 1 if a test failed or a test program ended without a result, which happens if it is killed.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints a report")]
 
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use serde_json::Value as Json;
 
-/// How many of the slowest tests are printed.
+/// The number of slowest tests that are printed.
 const SLOWEST: usize = 20;
 
 /// The output of a failed test can be long. Its last lines have the panic.
@@ -35,7 +35,7 @@ struct Report {
     running: bool,
     counts: Counts,
     failed: Vec<String>,
-    /// What failed tests said.
+    /// The output of failed tests.
     said: String,
     /// Seconds, and the test.
     times: Vec<(f64, String)>,
@@ -43,7 +43,7 @@ struct Report {
 }
 
 impl Report {
-    /// Takes one line. Returns what is printed instead of it.
+    /// Takes one line. Returns the text to print instead of it.
     fn take(&mut self, line: &str) -> Option<String> {
         let Some(event) = event(line) else { return Some(line.to_owned()) };
         let text = |key: &str| event[key].as_str().unwrap_or_default();
@@ -85,7 +85,7 @@ impl Report {
         }
     }
 
-    /// A test program begins. The one before it has ended, or was killed.
+    /// Records that a test program begins. The one before it has ended, or was killed.
     fn begin(&mut self, program: &str) {
         if self.running {
             self.broken.push(std::mem::take(&mut self.program));

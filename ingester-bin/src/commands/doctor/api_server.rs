@@ -1,4 +1,4 @@
-//! Checks whether the API server answers, and which one it is.
+//! Checks that the API server answers, and identifies it.
 
 use super::request::{ANSWER, ask};
 use super::{Lines, Wanted, kinds};
@@ -25,7 +25,7 @@ pub(super) struct Found {
     pub(super) lines: Lines,
     /// It is `None` if the API server does not answer.
     pub(super) client: Option<Client>,
-    /// Which cluster it is.
+    /// The identity of the cluster.
     pub(super) uid: Option<ClusterUid>,
     /// The mirrored kinds that it serves.
     pub(super) served: Vec<Kind>,
@@ -62,7 +62,7 @@ pub(super) async fn examine(cluster: &Cluster, wanted: &Wanted<'_>) -> Found {
     found
 }
 
-/// Whether the API server answers, and its version.
+/// Checks that the API server answers, and reads its version.
 async fn answers(client: &Client, lines: &mut Lines) -> bool {
     match ask(client, Method::GET, "/version", None).await {
         Err(why) => {
@@ -110,7 +110,7 @@ fn version(status: StatusCode, answer: &Value, lines: &mut Lines) {
     }
 }
 
-/// Which cluster it is.
+/// Finds out which cluster it is.
 async fn which(client: &Client, lines: &mut Lines) -> Option<ClusterUid> {
     match identity::cluster(client).await {
         Ok(ClusterUid::Known(uid)) => {
@@ -138,7 +138,7 @@ async fn which(client: &Client, lines: &mut Lines) -> Option<ClusterUid> {
     }
 }
 
-/// Whether lists are streamed.
+/// Checks that lists are streamed.
 async fn streamed(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: &mut Lines) {
     let Some(kind) = served.first() else {
         lines.skipped(STREAMED, "", "no kind is served");

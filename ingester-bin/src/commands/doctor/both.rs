@@ -21,7 +21,7 @@ const FILTERS: &str = "filters";
 const LAG: &str = "lag";
 const DURABILITY: &str = "durability";
 
-/// How long counting the rows of one kind may take: each row is read.
+/// The time limit for counting the rows of one kind: each row is read.
 const COUNT: Duration = Duration::from_secs(30);
 
 pub(super) async fn examine(wanted: &Wanted<'_>, cluster: &api_server::Found, store: Option<&Store>) -> Lines {
@@ -53,7 +53,7 @@ pub(super) async fn examine(wanted: &Wanted<'_>, cluster: &api_server::Found, st
     lines
 }
 
-/// Whether the database belongs to this cluster, and its objects have the names of this program.
+/// Checks that the database belongs to this cluster, and that its objects have the names of this program.
 async fn belongs(wanted: &Wanted<'_>, cluster: &api_server::Found, store: &Store, lines: &mut Lines) {
     match store.has_settings().await {
         Ok(true) => {}
@@ -84,7 +84,7 @@ async fn belongs(wanted: &Wanted<'_>, cluster: &api_server::Found, store: &Store
     }
 }
 
-/// Whether the tables exist and are as they should be.
+/// Checks that the tables exist and have the right definition.
 async fn tables(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) -> bool {
     let program = wanted.program;
     let released = match built_in(program) {
@@ -116,7 +116,7 @@ async fn tables(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) -> bool {
     }
 }
 
-/// What to do about migrations; whether any was not completed.
+/// Reports the remedy for pending migrations. Returns true if a migration was not completed.
 async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Released>, lines: &mut Lines) -> bool {
     let creates = wanted.config.ingester.create_tables;
     let Some(released) = released else {
@@ -167,7 +167,7 @@ async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Releas
     pending
 }
 
-/// Lists how the tables differ; returns whether everything exists that rows need.
+/// Lists the differences of the tables. Returns true if everything exists that rows need.
 async fn differ(
     wanted: &Wanted<'_>,
     store: &Store,
@@ -215,7 +215,7 @@ async fn differ(
     Ok(missing.is_empty())
 }
 
-/// Whether rows are of older definitions.
+/// Checks for rows of older definitions.
 async fn definitions(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     if let Err(error) = store.learn_declared(wanted.program.declared).await {
         let (Failure::Usage(error) | Failure::Work(error)) = declared_failure(error, wanted.program);
@@ -244,7 +244,7 @@ async fn definitions(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     }
 }
 
-/// Checks whether the filters of kinds leave out live rows, which another filter has written.
+/// Checks if the filters of kinds leave out live rows that another filter has written.
 async fn filters(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     for kind in wanted.kinds.iter().filter(|kind| kind.filtered()) {
         let subject = resource(kind);
@@ -271,7 +271,7 @@ fn late() -> String {
     format!("not found out within {} s", COUNT.as_secs())
 }
 
-/// The number of objects, and of live rows.
+/// Reports the number of objects, and of live rows.
 async fn lag(wanted: &Wanted<'_>, client: &Client, store: &Store, kind: &Kind, lines: &mut Lines) {
     let subject = resource(kind);
     if wanted.config.ingester.is_suspended(kind.name()) {
@@ -317,7 +317,7 @@ async fn lag(wanted: &Wanted<'_>, client: &Client, store: &Store, kind: &Kind, l
     }
 }
 
-/// Whether commits may be lost that are the only copies.
+/// Checks if commits may be lost that are the only copies of objects.
 async fn durability(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     let found = store.risks();
     if found.is_empty() {

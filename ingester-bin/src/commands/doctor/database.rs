@@ -1,4 +1,4 @@
-//! Checks whether the database answers, and whether it is suitable.
+//! Checks that the database answers, and that it is suitable.
 
 use super::{Lines, Wanted};
 use crate::database::Database;
@@ -14,7 +14,7 @@ const SETTINGS: &str = "database-settings";
 const CLOCK: &str = "database-clock";
 const SIZE: &str = "database-size";
 
-/// If the clocks differ by more seconds, an alert fires (`IngesterDatabaseClock`).
+/// An alert fires if the clocks differ by more seconds (`IngesterDatabaseClock`).
 const APART: f64 = 120.0;
 
 /// The result, for the checks that also need the cluster.

@@ -1,4 +1,4 @@
-//! Checks of each kind with the API server: whether it serves the kind, what the ingester may do, and whether it would accept the finalizer.
+//! Checks each kind with the API server: that it serves the kind, that the ingester has its rights, and that it would accept the finalizer.
 
 use super::request::{Answer, ask, root};
 use super::{Lines, Wanted};
@@ -17,10 +17,10 @@ pub(super) const CRD: &str = "crd";
 pub(super) const RIGHTS: &str = "rights";
 pub(super) const ADMISSION: &str = "admission";
 
-/// How many requests are in flight.
+/// The number of concurrent requests.
 const REQUESTS: usize = 8;
 
-/// The kinds that are served.
+/// Returns the kinds that are served.
 pub(super) async fn served(client: &Client, wanted: &Wanted<'_>, lines: &mut Lines) -> Vec<Kind> {
     let mut groups: BTreeMap<(&str, &str), Answer> = BTreeMap::new();
     let mut served = Vec::new();
@@ -85,7 +85,7 @@ fn is_there(answer: &Value, kind: &Kind) -> bool {
     entry(answer, kind).is_some()
 }
 
-/// The other versions in which the cluster serves a kind.
+/// Returns the other versions in which the cluster serves a kind.
 async fn other_versions(client: &Client, kind: &Kind) -> Vec<String> {
     if kind.group().is_empty() {
         return Vec::new();
@@ -120,7 +120,7 @@ struct Right {
     namespace: Option<String>,
 }
 
-/// Whether the ingester has the rights that `ingester rbac` lists.
+/// Checks that the ingester has the rights that `ingester rbac` lists.
 pub(super) async fn rights(client: &Client, wanted: &Wanted<'_>, lines: &mut Lines) {
     let ingester = &wanted.config.ingester;
     let mut all = Vec::new();
@@ -188,7 +188,7 @@ fn report<'a>(subject: &str, answers: impl Iterator<Item = &'a (Right, Result<bo
         "apply the role that `ingester rbac --config FILE` prints, and bind it to the ingester's service account";
     match missing.is_empty() {
         true => lines.ok(RIGHTS, subject, granted.join(", ")),
-        // Without them the mirror works, but reports less.
+        // Without these rights the mirror works, but reports less.
         false if subject.starts_with("events.") => {
             lines.warning(RIGHTS, subject, format!("the ingester may not {}", missing.join(", ")), ROLE);
         }
@@ -196,7 +196,7 @@ fn report<'a>(subject: &str, answers: impl Iterator<Item = &'a (Right, Result<bo
     }
 }
 
-/// Why a right is unknown.
+/// The reason why a right is unknown.
 struct Unknown(String);
 
 async fn may(client: &Client, right: &Right) -> Result<bool, Unknown> {
@@ -219,7 +219,7 @@ async fn may(client: &Client, right: &Right) -> Result<bool, Unknown> {
     }
 }
 
-/// Whether the API server would accept the finalizer.
+/// Checks that the API server would accept the finalizer.
 pub(super) async fn admission(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: &mut Lines) {
     let ensured = |kind: &&Kind| wanted.config.ingester.finalizer_of(kind) == Finalizer::Ensure;
     let kinds: Vec<&Kind> = served.iter().filter(ensured).collect();

@@ -1,15 +1,15 @@
-//! `ingester doctor`: what `ingester run` would find, and what to do about it. It changes nothing, neither in the cluster nor in the
-//! database.
+//! `ingester doctor`: reports the problems that `ingester run` would meet, and their remedies. It changes nothing, neither in the cluster
+//! nor in the database.
 //!
-//! | file | what it looks at |
+//! | file | what it checks |
 //! |---|---|
-//! | `api_server.rs` | the API server: whether it answers, its version, streamed lists |
-//! | `kinds.rs` | what it says about each kind: CRD, rights, admission |
-//! | `request.rs` | one request to it, for the files that ask it |
+//! | `api_server.rs` | the API server: its answers, its version, streamed lists |
+//! | `kinds.rs` | each kind on the API server: CRD, rights, admission |
+//! | `request.rs` | a single request to the API server, for the files that send them |
 //! | `database.rs` | the database: server, rights, settings, clock |
-//! | `both.rs` | the two beside each other: identity, migrations, tables, definitions, lag, evictions |
+//! | `both.rs` | the cluster together with the database: identity, migrations, tables, definitions, lag, evictions |
 //!
-//! A part that fails reports its further lines as skipped, and never affects those of another part.
+//! A part that fails reports its further lines as skipped, and never affects the lines of another part.
 
 mod api_server;
 mod both;
@@ -36,7 +36,7 @@ enum Outcome {
     Ok,
     Warning,
     Error,
-    /// It could not be checked, because of another line's failure, or because this server does not tell.
+    /// It could not be checked, because of another line's failure, or because this server does not give the answer.
     Skipped,
 }
 
@@ -91,7 +91,7 @@ impl Lines {
         self.add(check, subject, Outcome::Skipped, message.into(), None);
     }
 
-    /// Skips all of these.
+    /// Skips all these checks.
     fn skip(&mut self, checks: &[&'static str], why: &str) {
         for check in checks {
             self.skipped(check, "", why);
@@ -99,7 +99,7 @@ impl Lines {
     }
 }
 
-/// What to check.
+/// The subjects of the checks.
 struct Wanted<'a> {
     config: &'a Config,
     file: &'a Path,
@@ -109,7 +109,7 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// The namespaces in which objects of a kind are mirrored; `None` for all.
+    /// Returns the namespaces in which objects of a kind are mirrored; `None` for all.
     fn namespaces(&self, kind: &Kind) -> Vec<Option<&str>> {
         let named = &self.config.ingester.namespaces;
         match kind.namespaced() && !named.is_empty() {
@@ -138,7 +138,7 @@ pub(crate) async fn run(arguments: &Doctor, config: Config, program: Program) ->
     Ok(if errors == 0 { Ending::Done } else { Ending::Problem })
 }
 
-/// The lines for people: checks that are ok for several subjects share one line, and each remedy appears once.
+/// Returns the lines for people: checks that are ok for several subjects share one line, and each remedy appears once.
 fn table(lines: &[Line]) -> String {
     let mut table = Table::new(["result", "check", "subject", "message"]);
     let alike = |a: &Line, b: &Line| {

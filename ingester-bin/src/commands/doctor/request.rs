@@ -1,4 +1,4 @@
-//! One request to the API server, with a limit of time, and the paths that requests name.
+//! A single request to the API server, with a time limit, and the paths of requests.
 
 use crate::cluster::said;
 use http::{Method, Request, StatusCode};
@@ -8,16 +8,16 @@ use kube::client::Body;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long one answer may take.
+/// The time limit for one answer.
 pub(super) const ANSWER: Duration = Duration::from_secs(15);
 
-/// The status and the content of an answer, or why it is missing.
+/// The status and the content of an answer, or the reason why it is missing.
 pub(in crate::commands) type Answer = Result<(StatusCode, Value), String>;
 
-/// One request; the answer's status and content. Content that is not JSON becomes null.
+/// Sends one request. Returns the answer's status and content. Content that is not JSON becomes null.
 ///
 /// # Errors
-/// Why there was no answer, without secrets.
+/// The reason why there was no answer, without secrets.
 pub(in crate::commands) async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Answer {
     let text = body.map(Value::to_string).unwrap_or_default().into_bytes();
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
@@ -36,13 +36,13 @@ pub(in crate::commands) async fn ask(client: &Client, method: Method, path: &str
     tokio::time::timeout(ANSWER, answer).await.unwrap_or_else(|_| silent())
 }
 
-/// The path of a kind's objects, in one namespace or in all.
+/// Returns the path of a kind's objects, in one namespace or in all.
 pub(super) fn path(kind: &Kind, namespace: Option<&str>) -> String {
     let namespace = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
     format!("{}{namespace}/{}", root(kind.group(), kind.version()), kind.plural())
 }
 
-/// The path of a version of a group.
+/// Returns the path of a version of a group.
 pub(super) fn root(group: &str, version: &str) -> String {
     if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") }
 }

@@ -4,7 +4,7 @@ use crate::arguments::GetFormat;
 use ingester_printers::custom_columns::CustomColumns;
 use ingester_printers::jsonpath::{ByItem, Template, TemplateError};
 
-/// What is printed.
+/// The output format.
 pub(in crate::commands) enum Format {
     Table,
     Wide,
@@ -39,17 +39,17 @@ impl Format {
         })
     }
 
-    /// Whether it is for people.
+    /// Returns true if it is for people.
     pub(in crate::commands) fn is_table(&self) -> bool {
         matches!(self, Format::Table | Format::Wide)
     }
 
-    /// Whether its columns are as wide as their content.
+    /// Returns true if its columns are as wide as their content.
     pub(in crate::commands) fn has_columns(&self) -> bool {
         self.is_table() || matches!(self, Format::Custom(_))
     }
 
-    /// Whether it needs the stored objects.
+    /// Returns true if it needs the stored objects.
     pub(in crate::commands) fn needs_object(&self) -> bool {
         !matches!(self, Format::Table | Format::Wide | Format::Csv | Format::Name)
     }

@@ -1,4 +1,4 @@
-//! The printed columns of a kind's rows: those of the server's answers, by kubectl's rules.
+//! The printed columns of a kind's rows: the columns of the server's answers, by kubectl's rules.
 
 use super::format::Format;
 use super::question::Question;
@@ -14,18 +14,18 @@ use ingester_server::answer::{self, AnswerColumn};
 use ingester_store::query::{FoundRow, Wanted};
 use serde::Deserialize as _;
 
-/// The columns that are read and printed of a kind's rows.
+/// The columns of a kind's rows that are read and printed.
 pub(super) struct Layout {
     pub(super) kind: Kind,
     columns: Vec<AnswerColumn>,
-    /// What kubectl's flags add to the columns of a table.
+    /// The changes of kubectl's flags to the columns of a table.
     options: table::Options,
-    /// Whether the stored objects are needed.
+    /// The stored objects are needed.
     needs_object: bool,
 }
 
 impl Layout {
-    /// The layout of a question's rows in this format.
+    /// Returns the layout of a question's rows in this format.
     ///
     /// # Errors
     /// If a requested column does not exist.
@@ -52,7 +52,7 @@ impl Layout {
         Ok(Layout { kind, columns, options, needs_object: format.needs_object() })
     }
 
-    /// The columns to read for it, and for following rows from one reading to the next.
+    /// Returns the columns to read for it, and for following rows from one reading to the next.
     pub(super) fn wanted(&self) -> Wanted {
         let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME];
         places.extend(answer::STATE_PLACES);

@@ -2,12 +2,12 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `question.rs` | the kinds and the query that the arguments mean |
+//! | `question.rs` | finds the kinds and the query in the arguments |
 //! | `format.rs` | the formats of `-o` |
-//! | `layout.rs` | what is read and printed of a kind's rows |
-//! | `printer.rs` | rows into text, in every format |
-//! | `rows.rs` | the rows, in portions |
-//! | `watch.rs` | what has changed since it was printed |
+//! | `layout.rs` | chooses the columns to read and print of a kind's rows |
+//! | `printer.rs` | turns rows into text, in every format |
+//! | `rows.rs` | reads the rows, in portions |
+//! | `watch.rs` | finds the changes since the rows were printed |
 
 pub(super) mod format;
 mod layout;
@@ -69,7 +69,7 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     let database = arguments.target.database(kinds)?;
     let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
     let store = with_tables(&database, program, &asked).await?;
-    // Counted once, so that all answers are about the same moment.
+    // Compute this once, so that all answers are about the same moment.
     for at in questions.iter_mut().filter_map(|question| question.query.at.as_mut()) {
         *at = AsOf::At(at.by(store.now()));
     }
@@ -192,7 +192,7 @@ async fn list(
                     portion = rows.next().await.map_err(failed)?;
                 }
                 Some(token) => {
-                    // The moment of a relative time moves on meanwhile.
+                    // The moment of a relative time moves on in the meantime.
                     let at =
                         question.query.at.map_or(String::new(), |at| format!("--at={} ", at.by(store.now()).rfc3339()));
                     note(&format!("there are more: repeat this with {at}--continue={token}"));
@@ -211,7 +211,7 @@ async fn list(
             ending = Ending::Problem;
         }
     }
-    // As kubectl, which does not print a list for a single missing object.
+    // kubectl does not print a list for a single missing object, either.
     if !(single && nothing_found) {
         print(&printer.end()?)?;
     }
@@ -221,7 +221,7 @@ async fn list(
     Ok(Some(ending))
 }
 
-/// Says that nothing was found, and what is unknown about it.
+/// Says that nothing was found, and the reason if more may have existed.
 async fn say_that_nothing_is_found(store: &Store, questions: &[Question], is_table: bool) -> Result<(), Failure> {
     if is_table {
         match questions.first().map(|question| question.query.namespaces.as_slice()) {
@@ -237,7 +237,8 @@ async fn say_that_nothing_is_found(store: &Store, questions: &[Question], is_tab
     Ok(())
 }
 
-/// Why nothing was found at the moment of a question, if more may have existed then: an object, and what is unknown about it.
+/// Returns the reason why nothing was found at the moment of a question, if more may have existed then: an object, and the fact about it
+/// that is unknown.
 async fn unknown(
     store: &Store,
     question: &Question,
@@ -253,12 +254,12 @@ async fn unknown(
     }))
 }
 
-/// Whether a person can be asked.
+/// Returns true if a person can be asked.
 fn interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Asks whether to continue.
+/// Asks the person to continue or stop.
 fn wants_more() -> bool {
     note("-- more: Enter; end: q --");
     let mut line = String::new();

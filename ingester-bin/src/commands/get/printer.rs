@@ -1,4 +1,4 @@
-//! Rows into text, in every format. Text is made portion by portion; only a template that needs a whole list has to hold it.
+//! Turns rows into text, in every format. Text is made portion by portion; only a template that needs a whole list has to hold it.
 
 use super::format::Format;
 use super::layout::Layout;
@@ -54,13 +54,13 @@ impl<'f> Printer<'f> {
         self.format
     }
 
-    /// Rows of another kind follow.
+    /// Prepares for rows of another kind.
     pub(in crate::commands) fn next_kind(&mut self) {
         self.new_kind = true;
         self.table = None;
     }
 
-    /// The text of these rows.
+    /// Returns the text of these rows.
     pub(super) fn rows(&mut self, layout: &Layout, rows: &[FoundRow], now: Micros) -> Result<String, Failure> {
         let mut out = String::new();
         let new_kind = std::mem::replace(&mut self.new_kind, false);
@@ -100,7 +100,7 @@ impl<'f> Printer<'f> {
         Ok(out)
     }
 
-    /// The text of an object, in a format with objects.
+    /// Returns the text of an object, in a format with objects.
     pub(in crate::commands) fn item(&mut self, tree: Tree) -> Result<String, Failure> {
         let nth = self.printed;
         self.printed += 1;
@@ -113,7 +113,7 @@ impl<'f> Printer<'f> {
             Format::Yaml => begin(yaml::LIST_BEGIN) + &yaml::item(&tree),
             Format::JsonPath(_, Some(template)) if !alone => {
                 match template.print(&tree).map_err(|error| self.failed(&error))? {
-                    // The first text is not preceded by anything.
+                    // Nothing precedes the first text.
                     Some(text) if self.items.is_empty() => {
                         self.items.push(Tree::Null);
                         text
@@ -133,7 +133,7 @@ impl<'f> Printer<'f> {
         })
     }
 
-    /// The text after all rows.
+    /// Returns the text after all rows.
     pub(in crate::commands) fn end(&mut self) -> Result<String, Failure> {
         let whole = |printer: &mut Self| Tree::list_of(std::mem::take(&mut printer.items));
         let empty = self.printed == 0;

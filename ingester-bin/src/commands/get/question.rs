@@ -1,4 +1,4 @@
-//! The questions of the arguments.
+//! Turns the arguments into questions.
 
 use crate::arguments::Get;
 use crate::commands::named;
@@ -16,9 +16,9 @@ pub(super) struct Question {
     /// The names that must be found.
     pub(super) names: Vec<String>,
     pub(super) query: Query,
-    /// Of several objects with one name, only the newest counts.
+    /// If several objects have one name, only the newest counts.
     pub(super) newest: bool,
-    /// The objects are printed in the order of these names, unless the arguments say another one.
+    /// The objects are printed in the order of these names, unless the arguments give another order.
     pub(super) by_name: bool,
     /// The limit applies to the whole answer, not to a page.
     pub(super) whole: bool,

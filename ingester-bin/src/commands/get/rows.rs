@@ -14,7 +14,7 @@ pub(super) struct Rows<'a> {
     /// The last row, while a newer one of its name may follow.
     held: Option<FoundRow>,
     newest: bool,
-    /// The first portion is all rows, in the order of these names, and those of a repeated name again.
+    /// The first portion has all rows, in the order of these names. The rows of a repeated name are repeated.
     names: Option<&'a [String]>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Rows<'a> {
 enum Reading<'a> {
     /// All rows.
     All(Box<ReaderWhen<'a>>),
-    /// Pages, of which the next one begins at the token.
+    /// Pages. The token is the beginning of the next page.
     Pages { limit: Option<usize>, left: usize, next: Next },
 }
 
@@ -54,7 +54,7 @@ impl<'a> Rows<'a> {
 
     /// The first portion, of at least this many rows if they exist.
     pub(super) async fn first(&mut self, least: usize) -> Result<Vec<FoundRow>, AskError> {
-        // All rows, if they are to be ordered.
+        // Read all rows if they must be ordered.
         let least = if self.names.is_some() { usize::MAX } else { least };
         let mut rows = Vec::new();
         while rows.len() < least {

@@ -1,4 +1,4 @@
-//! One question means the same however it is written: as options, as parameters of a URL, as pseudo-labels, as a saved query.
+//! A question means the same in every spelling: as options, as parameters of a URL, as pseudo-labels, as a saved query.
 
 use crate::arguments::{Arguments, Command};
 use crate::fixture::MODEL;
@@ -17,10 +17,10 @@ type Given = (&'static AskKey, Vec<&'static str>);
 /// A key with its name in a spelling.
 type Named<'g> = (&'static AskKey, &'g str, &'g [&'static str]);
 
-/// The query, or why there is none.
+/// The query, or the reason why there is none.
 type Answer = Result<Query, String>;
 
-/// The question of these keys in a spelling; `None` if the spelling lacks one of them.
+/// Asks the question with these keys in a spelling; `None` if the spelling lacks one of them.
 fn asked(spelling: Spelling, given: &[Given]) -> Option<Answer> {
     let named: Option<Vec<_>> =
         given.iter().map(|(key, values)| Some((*key, key.name(spelling)?, values.as_slice()))).collect();
@@ -115,7 +115,7 @@ fn examples(key: &AskKey) -> &'static [&'static str] {
     }
 }
 
-/// Values that it does not take. Any text is a namespace or a uid.
+/// Values that a key refuses. Any text is a namespace or a uid.
 fn mistakes(key: &AskKey) -> &'static [&'static str] {
     match key.meaning() {
         Meaning::Namespaces | Meaning::Uids | Meaning::Scan => &[],
@@ -127,7 +127,7 @@ fn mistakes(key: &AskKey) -> &'static [&'static str] {
     }
 }
 
-/// The answer of all spellings, of which at least two have all these keys.
+/// Checks that all spellings with these keys give the same answer, which is returned. At least two spellings have all of them.
 #[track_caller]
 fn same(given: &[Given]) -> Answer {
     let all: Vec<(Spelling, Answer)> =
@@ -157,7 +157,7 @@ fn every_key_and_every_pair_of_keys_is_one_question_in_every_spelling() {
         assert_ne!(same(&[first(one)]).unwrap(), Query::default(), "{one:?}");
         for other in AskKey::all().iter().filter(|other| *other != one) {
             let asked = same(&[first(one), first(other)]);
-            // The one for live objects.
+            // The state option for live objects.
             let is_refused = is_of_deletion(one) && is_state(other) || is_state(one) && is_of_deletion(other);
             assert_eq!(asked.is_err(), is_refused, "{one:?} {other:?}");
         }
@@ -191,7 +191,7 @@ fn a_time_of_deletion_of_what_exists_is_refused_in_the_words_of_each_spelling() 
     }
 }
 
-/// Some keys in any order, with values of which few are wrong.
+/// Some keys in any order, with values that are rarely wrong.
 fn given() -> impl Strategy<Value = Vec<Given>> {
     let keys = subsequence(AskKey::all().iter().collect::<Vec<_>>(), 1..6).prop_shuffle();
     let values = |key: &'static AskKey| {

@@ -1,6 +1,7 @@
-//! `--watch`: asks again when the log of changes has new entries, every second without a log, and prints the rows that came, changed or went.
-//! Only the uid and version of each row are read and remembered; the printed columns are read only for those that differ. With a log, only rows that
-//! it names are read again, and all of them now and then: changes by hand, and by the passing of time, are not in the log.
+//! `--watch`: asks again when the log of changes has new entries, or every second without a log, and prints the rows that came, changed or
+//! went. Only the uid and version of each row are read and remembered; the printed columns are read only for rows that differ. With a log,
+//! only rows that it names are read again, and all of them from time to time: the log does not contain changes by hand, or by the passing
+//! of time.
 
 use super::layout::Layout;
 use super::printer::Printer;
@@ -31,7 +32,7 @@ const ALL: Duration = Duration::from_secs(10);
 /// The uids in one question.
 const AT_ONCE: usize = 500;
 
-/// The version and state of each row by its uid: these show whether it has changed.
+/// The version and state of each row by its uid, which show if the row has changed.
 pub(super) type Seen = HashMap<Box<str>, (Option<u64>, &'static str)>;
 
 /// Remembers these rows.
@@ -71,7 +72,7 @@ pub(super) async fn watch(
         let is_named = |uid: &str| named.as_ref().is_none_or(|uids| uids.contains(uid));
         let mut changed: Vec<Box<str>> =
             now.iter().filter(|(uid, row)| seen.get(*uid) != Some(row)).map(|(uid, _)| uid.clone()).collect();
-        // Objects that no longer match are printed as they are now: deleted, or different.
+        // Objects that no longer match are printed in their present state: deleted, or different.
         let gone: Vec<Box<str>> = seen.keys().filter(|uid| is_named(uid) && !now.contains_key(*uid)).cloned().collect();
         for uid in &gone {
             seen.remove(uid);
@@ -102,7 +103,8 @@ pub(super) async fn watch(
     }
 }
 
-/// The end of the log of changes; `None` if the database has none, or it cannot be numbered: that needs the right to write.
+/// Returns the end of the log of changes; `None` if the database has none, or the log cannot be numbered, which requires the right to
+/// write.
 async fn position(store: &Store, table: &'static Table) -> Option<Position> {
     match store.has_changes().await {
         Ok(true) => store.number_changes(table).await.ok(),

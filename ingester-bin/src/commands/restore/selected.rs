@@ -19,13 +19,13 @@ use ingester_store::query::{self, AskError, Limits};
 use ingester_store::{Effect, Store};
 use std::collections::BTreeMap;
 
-/// How many objects are restored at a time: each waits for the API server, and then for the mirror.
+/// The number of concurrent restores: each waits for the API server, and then for the mirror.
 const AT_ONCE: usize = 16;
 
-/// The evicted objects that the arguments select.
+/// Returns the query for the evicted objects that the arguments select.
 ///
 /// # Errors
-/// If a selector is not valid or does not fit the kind, or if the objects are to be printed.
+/// If a selector is not valid or does not fit the kind, or if the arguments ask to print the objects.
 pub(super) fn query(kind: &Kind, arguments: &Restore) -> Result<Query, Failure> {
     if matches!(arguments.output, Some(RestoreFormat::Json | RestoreFormat::Yaml)) {
         return Err(Failure::Usage(anyhow!("--output: of selected objects there are only names, `-o name`")));
@@ -93,7 +93,7 @@ pub(super) async fn restore_all(
     Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
 }
 
-/// Reports the result of an object. Returns whether nothing is left to do.
+/// Reports the result of an object. Returns true if nothing is left to do.
 fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, arguments: &Restore) -> Result<bool, Failure> {
     let restored = match restored {
         Ok(restored) => restored,
@@ -113,10 +113,10 @@ fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, argument
     Ok(restored.finished)
 }
 
-/// By namespace and name, when an object was created, and its uid.
+/// The creation time and the uid of an object, by its namespace and name.
 type Newest = BTreeMap<(String, String), (Option<Micros>, String)>;
 
-/// The rows to restore from: the newest of several with one name.
+/// Returns the rows to restore from: if several have one name, the newest.
 async fn newest(store: &Store, kind: &Kind, query: &Query) -> Result<Newest, Failure> {
     let failed = |error: AskError| Failure::Work(error.into());
     let wanted = query::Wanted { places: vec![base::NAMESPACE, base::NAME, base::CREATE_TIME], labels: false };

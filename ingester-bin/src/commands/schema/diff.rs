@@ -29,7 +29,7 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     Ok(if lines.is_empty() { Ending::Done } else { Ending::Problem })
 }
 
-/// How the tables of a database differ from the structs.
+/// The differences between the tables of a database and the structs.
 struct Difference {
     lines: Vec<Line>,
     /// The lines for people.
@@ -40,7 +40,7 @@ struct Difference {
     notes: Vec<Cow<'static, str>>,
 }
 
-/// One change that would make them equal.
+/// One change towards equal tables.
 #[derive(Debug, Serialize)]
 struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,8 +100,8 @@ impl Difference {
     }
 }
 
-/// The remedy for tables that differ from the structs. Migrations match the structs (`is_current`) or have to be generated,
-/// some are pending, and the tables may have been changed otherwise (`by_hand`), which migrations do not undo.
+/// Returns the remedies for tables that differ from the structs. Migrations match the structs (`is_current`) or have to be generated, some
+/// are pending, and the tables may have been changed otherwise (`by_hand`), which migrations do not undo.
 fn remedies(is_current: bool, pending: &[String], by_hand: bool) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if !is_current {
@@ -118,7 +118,7 @@ fn remedies(is_current: bool, pending: &[String], by_hand: bool) -> Vec<&'static
     notes
 }
 
-/// The migrations that a database has not run; all if its record belongs to another program.
+/// Returns the migrations that a database has not run; all if its record belongs to another program.
 async fn pending(released: &Released, store: &Store) -> Result<Vec<String>, Failure> {
     match released.pending(store).await {
         Ok(pending) => Ok(pending),
@@ -127,7 +127,7 @@ async fn pending(released: &Released, store: &Store) -> Result<Vec<String>, Fail
     }
 }
 
-/// The tables before these migrations; none if the lock file of an earlier release does not describe them.
+/// Returns the tables before these migrations; none if the lock file of an earlier release does not describe them.
 fn before(released: &Released, pending: &[String]) -> Schema {
     let lock_file = released.lock_file();
     let unrun = lock_file.migrations.iter().filter(|migration| pending.contains(&migration.name()));
@@ -179,7 +179,7 @@ mod tests {
     const BEFORE: &[Kind] = &[job!(&[OWNER, Field::new("begin", Shape::scalar(SqlType::DateTime))])];
     const AFTER: &[Kind] = &[job!(&[OWNER.ty("VARCHAR(40)")])];
 
-    /// The migrations of these kinds, one after the other, as they are built into a program.
+    /// Returns the migrations of these kinds, one after the other, as they are built into a program.
     fn migrations(releases: &[&'static [Kind]]) -> GeneratedSql {
         let root = tempfile::tempdir().unwrap();
         let options = GenerateOptions { allow_destructive: true, ..GenerateOptions::default() };
@@ -246,7 +246,7 @@ mod tests {
         const ONE: &[Kind] = &[job!(&[OWNER])];
         const RETYPED: &[Kind] = &[job!(&[Field::new("owner", Shape::scalar(SqlType::BigInt))])];
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
-        // The same as at the start, and then the number of the definition.
+        // The same statements as at the start, and then the number of the definition.
         let follow = async |kinds: &'static [Kind]| {
             let program = Program::new(kinds).following();
             match crate::commands::prepare(&store, program, None).await {

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-/// An object's content besides its type and metadata. `schema` is the `openAPIV3Schema` of its version; null if unknown.
+/// Returns an object's content in addition to its type and metadata. `schema` is the `openAPIV3Schema` of its version; null if unknown.
 ///
 /// # Errors
-/// The field for which no value can be invented, and why.
+/// The field for which no value can be invented, and the reason.
 pub(super) fn members(schema: &Value) -> Result<Map<String, Value>, String> {
     let mut members = Map::new();
     let required = names(schema).filter(|name| !["apiVersion", "kind", "metadata", "status"].contains(name));
@@ -24,7 +24,7 @@ fn names(schema: &Value) -> impl Iterator<Item = &str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The smallest value that the schema accepts.
+/// Returns the smallest value that the schema accepts.
 fn value(schema: &Value, path: &str) -> Result<Value, String> {
     if !schema["default"].is_null() {
         return Ok(schema["default"].clone());
@@ -107,7 +107,7 @@ mod tests {
         let expected = json!({"data": {}, "spec": {"name": "aaa", "size": 1, "mode": "FAST", "tags": ["t", "t"], "when": "2026-01-01T00:00:00Z",
             "port": 1, "owner": {"id": false}, "step": 10, "ratio": -2}});
         assert_eq!(made(root), Ok(expected));
-        // A spec is created even if it is not required, and also if the schema is unknown.
+        // A spec is created even if it is not required, or the schema is unknown.
         let optional = json!({"properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}}});
         assert_eq!(made(optional), Ok(json!({"spec": {}})));
         assert_eq!(made(Value::Null), Ok(json!({"spec": {}})));

@@ -1,4 +1,4 @@
-//! Rules and owners: an object stays as long as the cluster has one that it owns, whether that is stored or not.
+//! Rules and owners: an object stays while the cluster has an object that it owns, stored or not.
 
 use super::policies::{FINISHED, play, with_rule};
 use super::*;

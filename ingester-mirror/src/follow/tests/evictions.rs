@@ -1,4 +1,4 @@
-//! Evictions, from the intention to the confirmation, and what comes back after it.
+//! Evictions, from the intention to the confirmation, and objects that come back afterwards.
 
 use super::*;
 
@@ -27,7 +27,7 @@ async fn an_evicted_row_gives_way_to_a_deletion_that_was_asked_for() {
 const IMMUTABLE: fn(&mut Json) =
     |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" });
 
-/// An object of which an earlier process has an evicted row, in a state that came after what the cluster has now.
+/// An object with an evicted row of an earlier process. The row's state is later than the object's state in the cluster.
 fn evicted_at_a_later_version(scene: &Scene, eviction: Eviction) -> StoredRow {
     scene.put("a", |_| {});
     let backup = scene.state().objects.clone();
@@ -149,7 +149,7 @@ async fn an_object_that_left_before_its_row_said_so_is_confirmed_at_the_next_sta
         if let Some(row) = scene.state().rows.get_mut("uid-a") {
             (row.evict_time, row.eviction) = (Some(Micros(1)), eviction);
         }
-        // The process was killed between its DELETE and the row.
+        // The process was killed between its DELETE and the row's update.
         scene.state().objects.clear();
         let _playing = scene.play(Duration::ZERO);
         sleep(10 * SECOND).await;
@@ -179,7 +179,7 @@ async fn the_last_state_of_an_evicted_object_that_others_held_is_kept() {
     assert!(row.json().contains(r#""result":42"#), "{}", row.json());
 }
 
-/// A DELETE whose answer is the object confirms nothing, whatever follows: another finalizer holds it.
+/// A DELETE that is answered with the object confirms nothing, whatever follows: another finalizer holds it.
 #[tokio::test(start_paused = true)]
 async fn a_deletion_that_leaves_the_object_there_confirms_nothing() {
     let scene = Scene::new(|call| if call == "watch" { Trouble::Silence } else { Trouble::None });
@@ -216,12 +216,12 @@ async fn a_row_that_is_confirmed_when_it_is_read_back_is_not_compared() {
     assert_eq!(scene.row("a").unwrap().labels.len(), 1, "the user's change stays");
 }
 
-/// A person decides for the object while the mirror reads its row: the object stays, and this does not count as a lost eviction.
+/// A person decides about the object while the mirror reads its row: the object stays, and this does not count as a lost eviction.
 #[tokio::test(start_paused = true)]
 async fn an_object_that_a_person_has_decided_for_is_mirrored_again() {
     let scene = Scene::new(|call| if call == "stored" { Trouble::Slow(5 * SECOND) } else { Trouble::None });
     let row = evicted_at_a_later_version(&scene, Eviction::Confirmed);
-    // In the row's version, as after a restore from which versions continue at an earlier one.
+    // The row's version, as after a restore where the versions continue at an earlier one.
     scene.state().objects.get_mut("a").unwrap()["metadata"]["resourceVersion"] = json!(row.res_version.to_string());
     let _playing = scene.play(Duration::ZERO);
     while scene.calls("stored").is_empty() {
@@ -240,7 +240,7 @@ async fn an_object_that_a_person_has_decided_for_is_mirrored_again() {
     assert!(!scene.is_live("a"));
 }
 
-/// A configuration by which another ingester evicts.
+/// A configuration in which another ingester evicts.
 fn evicted_by_another() -> Config {
     let mut config = Config::default();
     config.ingester.evictions = false;

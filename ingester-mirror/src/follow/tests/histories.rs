@@ -1,4 +1,4 @@
-//! What a unit does with slow, silent and refusing servers, and with objects that cannot be read.
+//! Tests a unit with slow, silent and refusing servers, and with objects that cannot be read.
 
 use super::*;
 use crate::lifecycle::Next;
@@ -12,13 +12,13 @@ async fn a_slow_request_holds_up_no_other_object() {
     let scene = Scene::new(slow);
     let _playing = scene.play(Duration::ZERO);
     sleep(SECOND).await;
-    // Before the commit: the finalizer of a new object. All come in one batch.
+    // Before the commit: a request for the finalizer of a new object. All objects come in one batch.
     for name in ["slow", "a", "b"] {
         scene.put(name, |object| object["metadata"]["finalizers"] = json!([]));
     }
     sleep(SECOND).await;
     assert!(scene.is_live("a") && scene.is_live("b") && scene.row("slow").is_none());
-    // After the commit: the finalizer of a deleted one.
+    // After the commit: a request for the finalizer of a deleted object.
     for name in ["slow", "a"] {
         scene.put(name, |object| {
             object["metadata"]["finalizers"] = json!([FINALIZER]);
@@ -80,7 +80,7 @@ async fn a_sweep_of_too_many_rows_marks_none_until_a_list_is_within_the_limit() 
     sleep(60 * SECOND).await;
     assert!(scene.calls("metadata").len() == 1 && scene.calls("look").is_empty(), "an empty etcd is not believed");
     assert!(objects.keys().all(|name| scene.is_live(name)));
-    // All but ten are there again when the next resync asks.
+    // All but ten exist again when the next resync asks.
     scene.state().objects = objects.into_iter().skip(10).collect();
     sleep(700 * SECOND).await;
     assert_eq!(scene.state().rows.values().filter(|row| row.delete_time.is_some()).count(), 10);
@@ -166,7 +166,7 @@ async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
     let slow_patch = |call: &str| if call == "patch a" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
     let slow_write = |call: &str| if call == "write" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
     type Check = fn(&Scene) -> bool;
-    /// The slow request, whether the object existed before, what is done to it, and whether that was finished.
+    /// The slow request, if the object existed before, the change to it, and if that change was finished.
     type Case = (&'static str, fn(&str) -> Trouble, bool, fn(&mut Json), Check);
     let finalized: Check = |scene| scene.state().objects["a"]["metadata"]["finalizers"] == json!([FINALIZER]);
     let cases: [Case; 4] = [
@@ -190,7 +190,7 @@ async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
         sleep(SECOND).await;
         assert!(!finished(&scene), "{what} is under way");
         stop.cancel();
-        // It would be the next piece of work.
+        // This would be the next piece of work.
         scene.put("b", |_| {});
         running.await.unwrap().unwrap();
         assert!(finished(&scene), "{what}");
@@ -223,7 +223,7 @@ fn nested() -> Json {
     (0..150).fold(json!(1), |inner, _| json!({ "a": inner }))
 }
 
-/// All of it is kept here, even managed fields that are too deep, which make the whole object unreadable.
+/// Everything is kept here, even managed fields; if these are too deep, the whole object is unreadable.
 const UNREADABLE: fn(&mut Json) = |object| object["metadata"]["managedFields"] = json!([{ "fieldsV1": nested() }]);
 
 #[tokio::test(start_paused = true)]
@@ -263,7 +263,7 @@ async fn a_held_object_that_was_rejected_is_tried_again_when_it_arrives_once_mor
         let meta = object.meta();
         pipeline.hold(meta, false);
         pipeline.known().set(&meta.uid, meta.resource_version, RowState::Rejected, None);
-        // While the reject was being recorded, it waited in the queue: so no look at it is planned.
+        // The object waited in the queue while the reject was being recorded, so no look at it is planned.
         let next = pipeline.decide_by_metadata(meta, Arrival::List { behind: false });
         assert_eq!(next == Next::Unchanged, is_echo, "terminating: {terminating}");
     }
@@ -271,7 +271,7 @@ async fn a_held_object_that_was_rejected_is_tried_again_when_it_arrives_once_mor
 
 #[tokio::test(start_paused = true)]
 async fn the_row_of_an_object_that_became_unreadable_is_marked_when_that_is_gone() {
-    // The object as a whole cannot be read, or only its metadata can.
+    // Either nothing of the object can be read, or only its metadata.
     let deep_spec: fn(&mut Json) = |object| object["spec"] = nested();
     for became in [UNREADABLE, deep_spec] {
         let scene = Scene::new(quiet);

@@ -1,4 +1,4 @@
-//! A filter that changes: the rows that it leaves out wait above the limit, and nothing else does.
+//! A changed filter: the rows that it leaves out wait if they exceed the limit, and nothing else waits.
 
 use super::{FILTERED, SECOND, Scene, quiet};
 use crate::follow::Follower;
@@ -21,7 +21,7 @@ fn leave_out(object: &mut Json) {
     object["spec"] = json!({ "mode": "left out" });
 }
 
-/// Every object changes, so that the mirror meets it.
+/// Changes every object, so that the mirror meets each of them.
 fn touch(scene: &Scene) {
     names().for_each(|name| scene.put(&name, |object| object["metadata"]["labels"] = json!({ "touched": "true" })));
 }
@@ -46,7 +46,7 @@ fn play(scene: &Arc<Scene>) -> (watch::Sender<Arc<Config>>, CancellationToken) {
     (sender, stop)
 }
 
-/// Rows that another filter has written, of objects that this one leaves out.
+/// Rows that another filter wrote, of objects that the current filter leaves out.
 fn of_another_filter() -> Arc<Scene> {
     let scene = Scene::new(quiet);
     for name in names() {

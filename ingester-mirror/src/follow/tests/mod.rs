@@ -1,5 +1,5 @@
-//! Single histories, each of which once went wrong: one unit between a cluster and a database that do what the scene says.
-//! (`simulation` finds histories at random; these are known.)
+//! Single histories that once went wrong: each runs one unit between a cluster and a database that behave as the scene says. (`simulation`
+//! finds histories at random; these are known.)
 
 mod dependents;
 mod evictions;
@@ -52,7 +52,7 @@ use tokio_util::sync::CancellationToken;
 /// Our finalizer.
 const FINALIZER: &str = "michelangelo/Ingester";
 
-/// What happens to a request.
+/// The fate of a request.
 #[derive(Clone, Copy)]
 enum Trouble {
     None,
@@ -72,7 +72,7 @@ struct SceneState {
     rows: BTreeMap<Box<str>, StoredRow>,
     calls: Vec<(Instant, String)>,
     trouble: fn(&str) -> Trouble,
-    /// How many evictions by rules were begun.
+    /// The number of evictions by rules that were begun.
     begun: u64,
     /// The records of lost evictions, by uid.
     lost: BTreeMap<Box<str>, LostEviction>,
@@ -111,7 +111,7 @@ const FILTERED: Kind = Kind::new(
 )
 .filtering();
 
-/// What a watch sends: the version, whether the object is gone, and its last state.
+/// The events of a watch: the version, the object's last state, and true if the object is gone.
 #[derive(Default)]
 struct Events {
     all: Mutex<Vec<(u64, bool, Json)>>,
@@ -130,7 +130,7 @@ struct Scene {
     state: Mutex<SceneState>,
     events: Arc<Events>,
     metrics: Metrics,
-    /// How often the database has moved to another server.
+    /// The number of times that the database has moved to another server.
     moves: watch::Sender<u64>,
     mirrored: Mutex<MirroredKinds>,
 }
@@ -139,7 +139,7 @@ fn text(object: &Json) -> Box<str> {
     object.to_string().into()
 }
 
-/// The uids of an object's owners.
+/// Returns the uids of an object's owners.
 fn owners_of(object: &Json) -> Vec<String> {
     let references = object["metadata"]["ownerReferences"].as_array();
     references.into_iter().flatten().filter_map(|owner| owner["uid"].as_str()).map(str::to_owned).collect()
@@ -202,7 +202,7 @@ impl Scene {
         self.events.ended.notify_waiters();
     }
 
-    /// A row as an earlier process stored it.
+    /// Adds a row as an earlier process would have stored it.
     fn stored(&self, name: &str, delete_time: Option<Micros>) {
         let mut state = self.state();
         let object = crate::unit::parse(&MODEL, text(&state.objects[name]), ManagedFields::Keep).unwrap();
@@ -218,7 +218,7 @@ impl Scene {
         self.row(name).is_some_and(|row| row.delete_time.is_none())
     }
 
-    /// The value of a series of the kind, which is written as `name` or `name reason`.
+    /// Returns the value of a series of the kind, which is written as `name` or `name reason`.
     fn metric(&self, series: &str) -> u32 {
         let (name, reason) = series.split_once(' ').unwrap_or((series, ""));
         let reason = if reason.is_empty() { String::new() } else { format!(",reason=\"{reason}\"") };
@@ -231,7 +231,7 @@ impl Scene {
         self.state().calls.iter().filter(|(_, call)| call.starts_with(what)).map(|(at, _)| *at).collect()
     }
 
-    /// Carries out a request, after what happens to it first.
+    /// Carries out a request, after the trouble that the scene plans for it.
     async fn request<T>(
         &self,
         call: String,
@@ -264,7 +264,7 @@ impl Scene {
         stop
     }
 
-    /// The same, comparing only when something asks for it.
+    /// Does the same, but compares only when something asks for it.
     fn play_without_resyncs(self: &Arc<Self>) -> CancellationToken {
         let stop = CancellationToken::new();
         let mut config = Config::default();
@@ -273,7 +273,7 @@ impl Scene {
         stop
     }
 
-    /// Mirrors until the unit is to stop, or the process is to end.
+    /// Mirrors until the unit must stop, or the process must end.
     fn play_until(
         self: &Arc<Self>,
         deletion_delay: Duration,
@@ -656,7 +656,7 @@ impl Rows for Scene {
     }
 
     fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>> {
-        // No test is about how often it is read.
+        // No test depends on how often this is read.
         async { Ok(self.state().lost.values().cloned().collect()) }.boxed()
     }
 

@@ -10,7 +10,7 @@ async fn what_was_received_before_the_cluster_was_restored_is_not_written_after_
     let _playing = scene.play(Duration::ZERO);
     sleep(SECOND).await;
     scene.state().trouble = |call| if call == "write" { Trouble::Status(500) } else { Trouble::None };
-    // One state is being written, and the next ones wait.
+    // One state is being written, and the next states wait.
     for name in ["a", "a", "b"] {
         scene.put(name, |object| object["spec"] = json!({ "lost": true }));
         sleep(SECOND).await;
@@ -69,7 +69,7 @@ async fn a_database_that_moved_is_compared_at_once_and_lost_evictions_are_told()
     sleep(20 * SECOND).await;
     assert!(scene.state().objects.keys().eq(["live"]), "the others are evicted");
     assert!(scene.row("lost").is_some_and(|row| row.evict_time.is_some()));
-    // A fail-over loses the last commits: a row that was new, a change of one, and an eviction.
+    // A fail-over loses the last commits: a new row, a changed row, and an eviction.
     {
         let mut state = scene.state();
         state.rows.remove("uid-lost");
@@ -103,7 +103,7 @@ async fn a_restart_tells_lost_evictions_again_and_marks_nothing_that_is_left_of_
     }
     scene.put("live", |_| ());
     sleep(20 * SECOND).await;
-    // A fail-over loses a row, and the eviction of another one.
+    // A fail-over loses a row, and the eviction of another object.
     {
         let mut state = scene.state();
         state.rows.remove("uid-missing");
@@ -121,7 +121,7 @@ async fn a_restart_tells_lost_evictions_again_and_marks_nothing_that_is_left_of_
     sleep(3600 * SECOND).await;
     assert_eq!((count(), scene.state().lost.len()), (4, 2), "the next process tells them, too");
     assert!(scene.is_live("left") && scene.is_live("live"), "what is left is no object that was deleted");
-    // A person has stored the state of a backup.
+    // A person has stored the state from a backup.
     {
         let mut state = scene.state();
         let left = state.rows.get_mut("uid-left").unwrap();
@@ -155,7 +155,7 @@ async fn a_ghost_whose_evicted_row_is_lost_is_mirrored_again() {
     assert_eq!(scene.metric("ingester_ghosts"), 0);
 }
 
-/// The list that finds that the cluster went back fails, and meanwhile other kinds raise its version above all that was observed.
+/// The list that finds that the cluster went back fails. In the meantime other kinds raise the cluster's version above every observed one.
 #[tokio::test(start_paused = true)]
 async fn that_the_cluster_went_back_is_remembered_until_a_list_has_ended() {
     let scene = Scene::new(quiet);
@@ -191,7 +191,7 @@ async fn that_the_cluster_went_back_is_remembered_until_a_list_has_ended() {
     assert!(scene.calls("list").is_empty() && !scene.calls("metadata").is_empty());
 }
 
-/// A move is reported once. Without `resyncPeriod` nothing else would compare.
+/// A move is reported once. Without `resyncPeriod` no other signal would start a comparison.
 #[tokio::test(start_paused = true)]
 async fn the_comparison_after_a_move_is_tried_until_it_is_complete() {
     type Case = fn(&str) -> Trouble;

@@ -1,17 +1,17 @@
-//! Evictions by rules: what is judged, what is deleted, and what a crash leaves behind.
+//! Evictions by rules: which objects are judged, which are deleted, and the state after a crash.
 
 use super::*;
 use ingester_config::{Condition, KeepLast};
 use ingester_core::schema;
 use ingester_sql::query::parse_label_selector;
 
-/// An object that the rule chooses.
+/// The state of an object that the rule chooses.
 pub(super) const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "phase": "done" });
 
-/// A rule that keeps this many.
+/// A configuration with a rule that keeps this many.
 pub(super) fn with_rule(last: Option<usize>, enforce: bool) -> Config {
     let condition = Condition {
-        // The scene itself knows which objects are done.
+        // The scene itself knows which objects are finished.
         when: parse_label_selector("phase=done").unwrap(),
         keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
         ..Condition::default()
@@ -22,7 +22,7 @@ pub(super) fn with_rule(last: Option<usize>, enforce: bool) -> Config {
     config
 }
 
-/// Mirrors with a configuration that changes. Returns where changes are sent, the token that stops the unit, and the unit's task.
+/// Mirrors with a configuration that can change. Returns the sender of changes, the token that stops the unit, and the unit's task.
 fn play_live(
     scene: &Arc<Scene>,
     config: Config,
@@ -41,7 +41,8 @@ fn change(sender: &watch::Sender<Arc<Config>>, change: impl FnOnce(&mut Config))
     });
 }
 
-/// Plays a scene of this many finished objects. A fifth of them leaves, and each deletion takes five seconds. Returns once some were sent.
+/// Plays a scene with this many finished objects. A fifth of them leaves, and each deletion takes five seconds. Returns once some deletions
+/// were sent.
 async fn leaving_slowly(
     objects: usize,
 ) -> (Arc<Scene>, watch::Sender<Arc<Config>>, CancellationToken, JoinHandle<Result<(), String>>) {
@@ -93,7 +94,7 @@ async fn a_rule_that_is_switched_on_again_takes_what_it_had_left() {
     sleep(100 * SECOND).await;
     change(&sender, enforce(true));
     sleep(300 * SECOND).await;
-    // Objects that had stayed were not counted: a fifth of all has left, as if nothing had happened.
+    // Objects that stayed were not counted: a fifth of all has left, as if nothing had happened.
     let state = scene.state();
     assert_eq!((state.objects.len(), state.begun), (80, 20));
 }
@@ -137,7 +138,7 @@ async fn an_attempt_that_was_not_sent_does_not_count_against_the_limit() {
     while scene.calls("look a").is_empty() {
         sleep(SECOND / 10).await;
     }
-    // As the patch that adds our finalizer does.
+    // The object changes as by the patch that adds our finalizer.
     scene.put("a", |object| object["metadata"]["labels"] = json!({ "changed": "meanwhile" }));
     sleep(300 * SECOND).await;
     assert_eq!(scene.row("a").unwrap().eviction, Eviction::Confirmed);
@@ -271,8 +272,8 @@ async fn an_object_that_a_finalizer_of_others_holds_stays() {
     assert_eq!(scene.row("a").unwrap().eviction, Eviction::None);
 }
 
-/// An earlier process had written `evict_time` and deleted the object, which takes a while, and was killed. If an annotation had asked for
-/// the eviction and has been taken away since, the object is deleted.
+/// An earlier process had written `evict_time` and deleted the object, which takes a while, and was killed. If an annotation asked for the
+/// eviction and has been removed since, the object is deleted.
 #[tokio::test(start_paused = true)]
 async fn a_slow_deletion_for_a_rule_is_an_eviction_also_after_a_crash() {
     for (asked, evicted) in [(json!({}), true), (json!({ "michelangelo/Immutable": "true" }), false)] {

@@ -22,7 +22,7 @@ fn purged_after(after: Duration) -> Config {
 const IMMUTABLE: fn(&mut Json) =
     |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" });
 
-/// How many rows are reported as lost if they are gone an hour after their objects were evicted.
+/// Returns the number of rows that are reported as lost if they are gone an hour after their objects were evicted.
 async fn told_as_lost(config: Config) -> u32 {
     let scene = Scene::new(quiet);
     let stop = CancellationToken::new();

@@ -222,7 +222,7 @@ fn every_case(mut check: impl FnMut(&Case<'_>)) -> usize {
     count
 }
 
-/// What is requested from Kubernetes after the commit.
+/// Returns the request to Kubernetes after the commit.
 fn requested(next: Next) -> Action {
     match next {
         Next::Write(write) => write.then,
@@ -258,7 +258,7 @@ fn in_every_case_requests_follow_only_from_what_allows_them() {
         if let Arrival::Look { seen: Some(Version { eviction: Eviction::Confirmed, .. }), .. } = arrival {
             assert_eq!(next, Next::MeetGhost, "{case:?}");
         }
-        // A ghost is left alone until it was looked at beside its row.
+        // A ghost is left alone until the object and its row were compared.
         if remembered.is_some_and(|remembered| remembered.state == RowState::Ghost)
             && !matches!(arrival, Arrival::Look { .. })
             && step == (Step::Prepared { content: None })

@@ -1,7 +1,7 @@
-//! The objects that rules have chosen to leave etcd, and how far their evictions are.
+//! The objects that rules chose to leave etcd, and the progress of their evictions.
 //!
-//! Each was counted against the limit of an hour when a round handed it on. Its count is given back if the object certainly stays: nothing asked
-//! the API server to delete it.
+//! Each was counted against the limit of an hour when a round handed it on. Its count is given back if the object certainly stays, because
+//! nobody asked the API server to delete it.
 
 use super::super::work::ObjectRef;
 use crate::policies::Mandate;
@@ -11,30 +11,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long after a deletion was sent it may still arrive at the API server: longer than we wait for an answer, with the time that a proxy may
-/// hold it.
+/// The time during which a deletion that was sent may still arrive at the API server: longer than we wait for an answer, plus the time for
+/// which a proxy may hold it.
 pub(crate) const IN_FLIGHT: Duration = Duration::from_secs(90);
 
-/// How far the eviction of an object is.
+/// The progress of an object's eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// A round has handed it on. It is looked up first.
+    /// A round has handed it on. The next step is to look it up.
     Handed,
     /// It was found in the chosen version, so its row may say that it leaves.
     Chosen,
-    /// Its deletion in the chosen version was sent at this time, and the answer did not show what came of it.
+    /// Its deletion in the chosen version was sent at this time, and no answer showed the result.
     Sent(Instant),
     /// Its deletion was accepted.
     Requested,
 }
 
-/// An object that a rule has chosen to leave etcd.
+/// An object that a rule chose to leave etcd.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
-    /// In the version that was judged, or the one that differs from it in our finalizer alone.
+    /// The object in the judged version, or in the version that differs from it only in our finalizer.
     pub(crate) object: ObjectRef,
     pub(crate) stage: Stage,
-    /// The rules that the round obeyed; `None` if an earlier process has requested the deletion.
+    /// The rules that the round obeyed; `None` if an earlier process requested the deletion.
     pub(crate) mandate: Option<Arc<Mandate>>,
     /// A hash of what the rules read of the object's row.
     pub(crate) evidence: u64,
@@ -43,22 +43,22 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// The choice of a round that has counted the object at this time.
+    /// A choice of a round that counted the object at this time.
     pub(crate) fn handed(object: ObjectRef, mandate: Arc<Mandate>, counted: Micros) -> Self {
         Choice { object, stage: Stage::Handed, mandate: Some(mandate), evidence: 0, counted: Some(counted) }
     }
 
-    /// The same with the hash of what the rules read.
+    /// Adds the hash of the parts that the rules read.
     pub(crate) fn proved_by(self, evidence: u64) -> Self {
         Choice { evidence, ..self }
     }
 
-    /// The object's deletion was requested by an earlier process.
+    /// A choice whose deletion an earlier process requested.
     pub(crate) fn requested(object: ObjectRef) -> Self {
         Choice { object, stage: Stage::Requested, mandate: None, evidence: 0, counted: None }
     }
 
-    /// For how long the deletion may still take effect, if it was sent and nothing is known of it.
+    /// Returns for how long the deletion may still take effect, if it was sent and its result is unknown.
     pub(crate) fn in_doubt_for(&self) -> Option<Duration> {
         match self.stage {
             Stage::Sent(at) => IN_FLIGHT.checked_sub(at.elapsed()).filter(|left| !left.is_zero()),
@@ -67,11 +67,12 @@ impl Choice {
     }
 }
 
-/// All choices, by uid. They are forgotten with the process: then the objects are judged again, or, where they are terminating, their rows tell.
+/// All choices, by uid. They do not survive the process: a new process judges the objects again, or, if they are terminating, their rows
+/// show that a rule chose them.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     objects: HashMap<Box<str>, Choice>,
-    /// How many objects stay of those that were counted at each time.
+    /// How many of the objects that were counted at each time stay.
     unsent: BTreeMap<Micros, u64>,
 }
 
@@ -80,13 +81,14 @@ impl Choices {
         self.objects.get(uid)
     }
 
-    /// Adds a choice; an earlier one of the same object is over.
+    /// Adds a choice, which ends an earlier choice of the same object.
     pub(crate) fn add(&mut self, choice: Choice) {
         self.forget(&choice.object.uid);
         self.objects.insert(choice.object.uid.clone(), choice);
     }
 
-    /// The object was looked up. If it is as a round has handed it on, and stays so, its row may say that it leaves; otherwise it stays.
+    /// Records that the object was looked up. If it is in the version that a round handed on, and stays in it, its row may now say that it
+    /// leaves; otherwise the object stays.
     pub(crate) fn confirm(&mut self, uid: &str, version: u64, stays: bool) {
         match self.objects.get_mut(uid) {
             Some(choice) if choice.stage != Stage::Handed => {}
@@ -96,34 +98,34 @@ impl Choices {
         }
     }
 
-    /// The chosen version of an object has a successor that differs from it only in our finalizer.
+    /// Records that the chosen version of an object has a successor that differs from it only in our finalizer.
     pub(crate) fn succeed(&mut self, uid: &str, from: u64, version: u64) {
         if let Some(choice) = self.objects.get_mut(uid).filter(|choice| choice.object.version == from) {
             choice.object.version = version;
         }
     }
 
-    /// The deletion of this version is about to be sent. Returns the stage before.
+    /// Records that the deletion of this version is about to be sent. Returns the stage before.
     pub(crate) fn sending(&mut self, uid: &str, version: u64) -> Option<Stage> {
         let choice = self.objects.get_mut(uid).filter(|choice| choice.object.version == version)?;
         Some(std::mem::replace(&mut choice.stage, Stage::Sent(Instant::now())))
     }
 
-    /// The deletion of this version was accepted, or was not sent after all.
+    /// Records that the deletion of this version was accepted, or was not sent after all.
     pub(crate) fn reach(&mut self, uid: &str, version: u64, stage: Stage) {
         if let Some(choice) = self.objects.get_mut(uid).filter(|choice| choice.object.version == version) {
             choice.stage = stage;
         }
     }
 
-    /// The object has changed since it was chosen, or it stays for another reason.
+    /// Ends the choice of an object that has changed since, or that stays for another reason.
     pub(crate) fn reconsider(&mut self, uid: &str) {
         if self.objects.get(uid).is_some_and(|choice| choice.stage != Stage::Requested) {
             self.forget(uid);
         }
     }
 
-    /// The choice is over.
+    /// Ends a choice.
     pub(crate) fn forget(&mut self, uid: &str) {
         let Some(choice) = self.objects.remove(uid) else { return };
         if let (Stage::Handed | Stage::Chosen, Some(counted)) = (choice.stage, choice.counted) {
@@ -131,17 +133,17 @@ impl Choices {
         }
     }
 
-    /// Of the objects that were counted at this time, this many stay.
+    /// Records that this many of the objects that were counted at this time stay.
     pub(crate) fn give_back(&mut self, counted: Micros, objects: u64) {
         *self.unsent.entry(counted).or_default() += objects;
     }
 
-    /// How many objects stay of those that were counted at each time, since the last call.
+    /// Returns how many of the objects that were counted at each time stay, since the last call.
     pub(crate) fn take_unsent(&mut self) -> BTreeMap<Micros, u64> {
         std::mem::take(&mut self.unsent)
     }
 
-    /// The choices whose objects may stay after all, in a fixed order.
+    /// Returns the choices whose objects may stay after all, in a fixed order.
     pub(crate) fn unrequested(&self) -> Vec<Choice> {
         let unrequested = self.objects.values().filter(|choice| choice.stage != Stage::Requested);
         let mut choices: Vec<Choice> = unrequested.cloned().collect();

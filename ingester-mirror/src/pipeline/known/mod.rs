@@ -1,4 +1,4 @@
-//! What a controller remembers of each object: its version, the state of its row, and whether the list that is read has it. Nothing
+//! The memory of a controller for each object: its version, the state of its row, and whether the list in progress contains it. Nothing
 //! else.
 
 mod chosen;
@@ -17,12 +17,13 @@ use tokio::time::Instant;
 pub(crate) use crate::lifecycle::RowState;
 pub(crate) use chosen::{Choice, Choices, Stage};
 
-/// What is remembered of one object.
+/// The memory of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownObject {
     pub(crate) version: u64,
     pub(crate) state: RowState,
-    /// Whether the latest list has it, as far as the list is read. What the list lacks in the end is gone, or its events were missed.
+    /// The latest list contains it, as far as the list was read. An object that the list lacks in the end is gone, or its events were
+    /// missed.
     seen: bool,
     /// The hash of the labels and annotations that this process wrote, of 56 bits.
     pairs: Option<NonZeroU64>,
@@ -33,7 +34,7 @@ impl KnownObject {
         Remembered { version: self.version, state: self.state }
     }
 
-    /// What this process wrote, if the row is live.
+    /// The values that this process wrote, if the row is live.
     fn expected(&self) -> Option<Expected> {
         let pairs = self.pairs.filter(|_| self.state == RowState::Stored(LifecycleState::Live))?;
         Some(Expected::Stored { res_version: self.version, companions: pairs })
@@ -44,22 +45,22 @@ impl KnownObject {
 #[derive(Default)]
 pub(crate) struct Known {
     objects: Table,
-    /// When it was first seen that an object is to be deleted, by uid.
+    /// The time when this process first saw that an object must be deleted, by uid.
     leaving: HashMap<Box<str>, Instant>,
     /// The terminating objects that wait for us: they have our finalizer.
     held: HashSet<Box<str>>,
-    /// The objects that were waiting to be written when the list in progress began, and that the list has not contained so far.
+    /// The objects that waited to be written when the list in progress began, and that the list has not contained so far.
     waiting: HashSet<Box<str>>,
-    /// How adding our finalizer went.
+    /// The results of adding our finalizer.
     pub(super) additions: Additions,
     /// The objects with annotations that have no effect.
     ignored: HashSet<Box<str>>,
-    /// The objects that rules have chosen.
+    /// The objects that rules chose.
     pub(crate) choices: Choices,
-    /// The uids of the owners of each object whose row does not say them: it is rejected, left out, a ghost, or waits for our finalizer before it is
-    /// written. Only objects with owners are here.
+    /// The uids of the owners of each object whose row does not show them: the object is rejected, left out, a ghost, or waits for our
+    /// finalizer before it is written. Only objects with owners are here.
     owners: HashMap<Box<str>, Box<[Box<str>]>>,
-    /// Objects that could not be read, so that nothing else is remembered of them.
+    /// Objects that could not be read, so that this process knows nothing else about them.
     unread: HashSet<Box<str>>,
     live: usize,
     rejected: usize,
@@ -71,7 +72,8 @@ impl Known {
         self.objects.get(uid)
     }
 
-    /// What this process expects to be stored of an object. It knows all live rows; other rows are rarely written again.
+    /// Returns the row that this process expects in the database for an object. It knows all live rows; other rows are rarely written
+    /// again.
     pub(crate) fn expected(&self, uid: &str) -> Option<Expected> {
         self.get(uid).map_or(Some(Expected::Absent), |object| object.expected())
     }
@@ -89,7 +91,7 @@ impl Known {
         self.recount(old, Some(object));
     }
 
-    /// Remembers the owners of an object that has no row, or whose row does not say them, until it is stored or gone.
+    /// Remembers the owners of an object that has no row, or whose row does not show them, until it is stored or gone.
     pub(crate) fn owned_by(&mut self, uid: &str, owners: Vec<Box<str>>) {
         if owners.is_empty() {
             self.forget_owners(uid);
@@ -104,7 +106,7 @@ impl Known {
         }
     }
 
-    /// An object is read again later. If nothing is remembered of it, its owners are unknown until then.
+    /// Records that an object is read again later. If nothing is remembered of it, its owners are unknown until then.
     pub(crate) fn wait_for(&mut self, uid: &str) {
         if self.get(uid).is_none() {
             self.unread.insert(uid.into());
@@ -118,7 +120,7 @@ impl Known {
         !self.unread.is_empty()
     }
 
-    /// Returns those of these uids that are owners of objects whose rows do not say so.
+    /// Returns the uids, out of these, of owners of objects whose rows do not show their owners.
     pub(crate) fn owners_among(&self, uids: &Uids) -> Uids {
         self.owners.values().flatten().filter(|owner| uids.contains(*owner)).cloned().collect()
     }
@@ -128,13 +130,13 @@ impl Known {
         match eviction {
             Eviction::None => self.load_live(uid, version),
             Eviction::Intended => self.load_evicted(uid, version),
-            // An earlier release wrote it: only the object shows whether it has left.
+            // An earlier release wrote it: only the object itself shows whether it has left.
             Eviction::Unrecorded => self.load_evicted(uid, 0),
             Eviction::Confirmed => {}
         }
     }
 
-    /// Records a row whose eviction is not confirmed. If no list has its object, that has left.
+    /// Records a row whose eviction is not confirmed. If no list has its object, the object has left.
     fn load_evicted(&mut self, uid: &str, version: u64) {
         let evicted = RowState::Stored(LifecycleState::Evicted);
         let version = match self.get(uid) {
@@ -149,8 +151,8 @@ impl Known {
         self.recount(old, Some(object));
     }
 
-    /// Records a live row that was read. If it is remembered in another state, its version is unknown: it was changed by hand, or it
-    /// is just being written. So its object is looked at.
+    /// Records a live row that was read. If this process remembers it in another state, its version is unknown: somebody changed it by
+    /// hand, or it is just being written. So its object is looked at.
     fn load_live(&mut self, uid: &str, version: u64) {
         let live = RowState::Stored(LifecycleState::Live);
         let mut object = KnownObject { version, state: live, seen: true, pairs: None };
@@ -159,7 +161,7 @@ impl Known {
             Some(old) if old.state == RowState::Rejected || (old.version, old.state) == (version, live) => {
                 return self.seen(uid);
             }
-            // It stays so until the object was looked at: the cluster may not answer before the rows are read again.
+            // It stays unknown until the object was looked at: the cluster may not answer before the rows are read again.
             Some(old) if old.state != live || old.version == 0 => object.version = 0,
             _ => {}
         }
@@ -167,18 +169,18 @@ impl Known {
         self.recount(old, Some(object));
     }
 
-    /// It is unknown what is stored of an object: a list or a resync that has it looks at it, and one that lacks it sweeps it.
+    /// Marks the row of an object as unknown: a list or a resync that has the object looks at it, and a list that lacks it sweeps it.
     pub(crate) fn doubt(&mut self, uid: &str) {
         self.load_live(uid, 0);
     }
 
-    /// Begins to read the live rows.
+    /// Begins a pass over the live rows.
     pub(crate) fn begin_rows(&mut self) {
         self.objects.forget_seen();
     }
 
-    /// All live rows were read: forgets those that are live in memory only, unless `busy` says that they are being written. The
-    /// objects are then found in the cluster as if they were new. Returns how many.
+    /// Ends a pass over all live rows: forgets the rows that are live only in memory, unless `busy` says that they are being written. Their
+    /// objects then count as new when they are found in the cluster. Returns how many rows were forgotten.
     pub(crate) fn end_rows(&mut self, busy: impl Fn(&str) -> bool) -> usize {
         let mut lost =
             self.objects.uids(|object| !object.seen && object.state == RowState::Stored(LifecycleState::Live));
@@ -188,7 +190,7 @@ impl Known {
         lost.len()
     }
 
-    /// The rows of ghosts may be lost: a list or a resync looks at their objects again.
+    /// Forgets ghosts, because their rows may be lost: a list or a resync looks at their objects again.
     pub(crate) fn forget_ghosts(&mut self) {
         for uid in self.objects.uids(|object| object.state == RowState::Ghost) {
             self.forget_row(&uid);
@@ -222,26 +224,26 @@ impl Known {
         }
     }
 
-    /// Notes that the object is to be deleted, unless that was seen before.
+    /// Records that the object must be deleted, unless that was recorded before.
     pub(crate) fn leaving(&mut self, uid: &str) {
         if !self.leaving.contains_key(uid) {
             self.leaving.insert(uid.into(), Instant::now());
         }
     }
 
-    /// Returns how long ago that was; zero if it was not seen before.
+    /// Returns how long ago this was recorded; zero if it was not.
     pub(crate) fn leaving_for(&self, uid: &str) -> Duration {
         self.leaving.get(uid).map_or(Duration::ZERO, Instant::elapsed)
     }
 
-    /// The object is not to be deleted.
+    /// Records that the object stays.
     pub(crate) fn staying(&mut self, uid: &str) {
         if !self.leaving.is_empty() {
             self.leaving.remove(uid);
         }
     }
 
-    /// Whether the object is terminating and waits for us. Returns how many objects wait.
+    /// Records whether the object is terminating and waits for us. Returns the number of objects that wait.
     pub(crate) fn hold(&mut self, uid: &str, held: bool) -> usize {
         if !held {
             self.held.remove(uid);
@@ -251,7 +253,7 @@ impl Known {
         self.held.len()
     }
 
-    /// Whether annotations of the object have no effect. Returns whether that is new.
+    /// Records whether annotations of the object have no effect. Returns true if that is new.
     pub(crate) fn ignores(&mut self, uid: &str, ignored: bool) -> bool {
         if !ignored {
             self.ignored.remove(uid);
@@ -259,12 +261,12 @@ impl Known {
         ignored && self.ignored.insert(uid.into())
     }
 
-    /// Whether the object is left without our finalizer at this version.
+    /// Returns true if the object is left without our finalizer at this version.
     pub(crate) fn is_left(&self, uid: &str, version: u64) -> bool {
         self.additions.leaves(uid, version)
     }
 
-    /// Whether the object is terminating and waits for us.
+    /// Returns true if the object is terminating and waits for us.
     pub(crate) fn is_held(&self, uid: &str) -> bool {
         self.held.contains(uid)
     }
@@ -274,19 +276,19 @@ impl Known {
         self.held.len()
     }
 
-    /// Whether this process itself wrote the object's row.
+    /// Returns true if this process itself wrote the object's row.
     pub(crate) fn is_own(&self, uid: &str) -> bool {
         self.get(uid).is_some_and(|object| object.pairs.is_some())
     }
 
-    /// The version of a row that is live, as far as this process knows.
+    /// Returns the version of a row that is live, as far as this process knows.
     pub(crate) fn live_version(&self, uid: &str) -> Option<u64> {
         self.get(uid)
             .filter(|object| object.state == RowState::Stored(LifecycleState::Live))
             .map(|object| object.version)
     }
 
-    /// The highest version of a live row. A list at a lower one comes from a cluster that was restored to an earlier state.
+    /// Returns the highest version of a live row. A list at a lower version comes from a cluster that was restored to an earlier state.
     pub(crate) fn newest(&self) -> u64 {
         let live = self.objects.objects().filter(|object| object.state == RowState::Stored(LifecycleState::Live));
         live.map(|object| object.version).max().unwrap_or_default()
@@ -307,25 +309,24 @@ impl Known {
         self.ghosts
     }
 
-    /// A list begins. These objects wait to be written: they were received before it.
+    /// Begins a list. These objects wait to be written: they were received before the list.
     pub(crate) fn begin_list(&mut self, waiting: HashSet<Box<str>>) {
         self.objects.forget_seen();
         self.waiting = waiting;
     }
 
-    /// The list contains this object.
+    /// Records that the list contains this object.
     pub(crate) fn seen(&mut self, uid: &str) {
         self.objects.mark_seen(uid);
         self.waiting.remove(uid);
     }
 
-    /// The uids that the list, which has just ended, lacks and that must be read again. Forgets objects that were
-    /// leaving.
+    /// Returns the uids that the list, which has just ended, lacks and that must be read again. Forgets objects that were leaving.
     pub(crate) fn unseen(&mut self) -> Unseen {
         let is_missed = |state| matches!(state, RowState::Stored(LifecycleState::Live) | RowState::Rejected);
         let stays = |object: &KnownObject| object.seen || is_missed(object.state) || object.state.is_leaving();
         let objects = &self.objects;
-        // Objects that are just being prepared are not remembered so far; their owners are.
+        // Objects that are just being prepared are not in the table yet, but their owners are known.
         self.owners.retain(|uid, _| objects.get(uid).is_none_or(|object| stays(&object)));
         self.objects.retain(stays);
         self.objects.shrink();
@@ -334,7 +335,7 @@ impl Known {
         }
         let of = |wanted: &dyn Fn(RowState) -> bool| {
             let mut uids = self.objects.uids(|object| !object.seen && wanted(object.state));
-            // In a fixed order, so that a history can be repeated.
+            // A fixed order makes a history repeatable.
             uids.sort_unstable();
             uids
         };
@@ -352,11 +353,12 @@ impl Known {
 /// The uids that a list lacks.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unseen {
-    /// Of objects that should be there.
+    /// Uids of objects that should exist.
     pub(crate) missed: Vec<Box<str>>,
-    /// Of objects that were being evicted.
+    /// Uids of objects that were being evicted.
     pub(crate) evicted: Vec<Box<str>>,
-    /// Of objects that waited to be written when the list began. An older state of them is written after the list, or was written meanwhile.
+    /// Uids of objects that waited to be written when the list began. An older state of them is written after the list, or was written
+    /// during it.
     pub(crate) waiting: HashSet<Box<str>>,
 }
 

@@ -1,7 +1,7 @@
-//! What is remembered of each object, by uid, in few bytes: a cluster may have millions.
+//! The memory of each object, by uid, in few bytes: a cluster may have millions.
 //!
-//! A uid is a UUID in its canonical text, which 16 bytes say. Then an object takes 32 bytes, in a vector that grows by an eighth, and
-//! up to 12 for its slot in the hash table, which holds one byte and the index in the vector. Uids of another form are kept as they are.
+//! A uid is a UUID in its canonical text, so 16 bytes hold it. An object then takes 32 bytes in a vector that grows by an eighth, and up to
+//! 12 bytes for its slot in the hash table, which holds one byte and the index in the vector. Uids in another form are kept as they are.
 
 use super::{KnownObject, RowState};
 use crate::lifecycle::LifecycleState;
@@ -11,7 +11,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
 use uuid::Uuid;
 
-/// The least room that is added to the vector.
+/// The minimum room that is added to the vector.
 const LEAST: usize = 16;
 
 /// The objects by uid.
@@ -20,7 +20,7 @@ pub(super) struct Table {
     entries: Vec<Entry>,
     /// The index of each entry, by the hash of its uid.
     places: HashTable<u32>,
-    /// Uids may be chosen, so the hash has a random key.
+    /// Clients may choose uids, so the hash has a random key.
     keys: RandomState,
     /// The objects whose uids are not UUIDs in canonical text.
     others: HashMap<Box<str>, KnownObject>,
@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    /// Remembers an object. Returns what was remembered of it before.
+    /// Remembers an object. Returns the previous entry.
     pub(super) fn set(&mut self, uid: &str, object: KnownObject) -> Option<KnownObject> {
         let Some(packed) = packed(uid) else {
             return match self.others.get_mut(uid) {
@@ -54,14 +54,14 @@ impl Table {
         None
     }
 
-    /// Forgets an object. Returns what was remembered of it.
+    /// Forgets an object. Returns its entry.
     pub(super) fn remove(&mut self, uid: &str) -> Option<KnownObject> {
         let Some(packed) = packed(uid) else { return self.others.remove(uid) };
         let Table { entries, places, keys, .. } = self;
         let found = places.find_entry(keys.hash_one(packed), |place| entries[*place as usize].uid == packed).ok()?;
         let (place, _) = found.remove();
         let last = entries.len() as u32 - 1;
-        // The last entry moves to the place that is free now.
+        // The last entry moves to the slot that is now free.
         if place != last
             && let Some(moved) = places.find_mut(hash(keys, entries, last), |place| *place == last)
         {
@@ -80,7 +80,7 @@ impl Table {
         }
     }
 
-    /// The list that is read has this object.
+    /// Records that the list in progress contains this object.
     pub(super) fn mark_seen(&mut self, uid: &str) {
         match packed(uid) {
             Some(uid) => {
@@ -96,7 +96,7 @@ impl Table {
         }
     }
 
-    /// A list begins: it has no objects so far.
+    /// Begins a list that contains no objects yet.
     pub(super) fn forget_seen(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.rest &= !SEEN);
         self.others.values_mut().for_each(|object| object.seen = false);
@@ -106,14 +106,14 @@ impl Table {
         self.entries.iter().map(Entry::object).chain(self.others.values().copied())
     }
 
-    /// The uids of these objects, in any order.
+    /// Returns the uids of the selected objects, in any order.
     pub(super) fn uids(&self, wanted: impl Fn(&KnownObject) -> bool) -> Vec<Box<str>> {
         let entries = self.entries.iter().filter(|entry| wanted(&entry.object())).map(Entry::text);
         let others = self.others.iter().filter(|(_, object)| wanted(object)).map(|(uid, _)| uid.clone());
         entries.chain(others).collect()
     }
 
-    /// Memory beyond twice what is needed is freed.
+    /// Frees memory beyond twice the need.
     pub(super) fn shrink(&mut self) {
         let Table { entries, places, keys, .. } = self;
         if entries.len() < entries.capacity() / 2 {
@@ -127,15 +127,15 @@ impl Table {
         found.map(|place| *place as usize)
     }
 
-    /// Makes room for one entry more.
+    /// Makes room for one more entry.
     fn make_room(&mut self) {
         let len = self.entries.len();
         if len == self.entries.capacity() {
             // Doubling would leave half of it unused.
             self.entries.reserve_exact((len / 8).max(LEAST));
         }
-        // Entries that were removed from a nearly full table keep their slots until the table is rebuilt. Then the table need not be
-        // twice as large, unless it would soon have to be rebuilt again.
+        // Entries that were removed from a nearly full table keep their slots until the table is rebuilt. A rebuilt table need not be twice
+        // as large, unless it would soon have to be rebuilt again.
         let most = self.places.num_buckets() / 8 * 7;
         if len == self.places.capacity() && len < most - most / 32 {
             self.find_places();
@@ -151,7 +151,7 @@ impl Table {
         }
     }
 
-    /// The memory without that of uids of another form.
+    /// Returns the memory in bytes, without the uids in another form.
     #[cfg(test)]
     fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>() + self.places.allocation_size()
@@ -162,14 +162,14 @@ fn hash(keys: &RandomState, entries: &[Entry], place: u32) -> u64 {
     keys.hash_one(entries[place as usize].uid)
 }
 
-/// A uid as 16 bytes: no two texts have the same ones.
+/// Returns a uid as 16 bytes. Different texts have different bytes.
 fn packed(uid: &str) -> Option<Uuid> {
     let parsed = Uuid::try_parse(uid).ok()?;
     let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
     (parsed.hyphenated().encode_lower(&mut text) == uid).then_some(parsed)
 }
 
-/// What is remembered of an object whose uid is packed.
+/// An object whose uid is packed.
 struct Entry {
     uid: Uuid,
     version: u64,
@@ -312,7 +312,7 @@ mod tests {
             if number >= 1000 {
                 check(&table, "that came");
             }
-            // As many objects come as go, until a table that is never rebuilt would be twice as large.
+            // As many objects come as go, until a table that is never rebuilt would have doubled.
             if number == 40_000 {
                 for new in 1_000_000..1_150_000 {
                     let gone = if new < 1_040_000 { new - 1_000_000 } else { new - 40_000 };

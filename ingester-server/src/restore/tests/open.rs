@@ -12,7 +12,7 @@ use ingester_store::RowChange;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Begins a restore whose request to create the object is never answered, and is killed then.
+/// Begins a restore whose request to create the object is never answered, and then kills it.
 async fn interrupted(fake: &Fake) {
     *fake.refusal.lock() = Some(Fault::Unanswered);
     let sent = async {
@@ -27,7 +27,7 @@ async fn interrupted(fake: &Fake) {
     }
 }
 
-/// The number of the restore in an object's text.
+/// Returns the number of the restore in an object's text.
 fn nonce_of(text: &str) -> String {
     let object: Value = serde_json::from_str(text).unwrap();
     object["metadata"]["annotations"]["michelangelo/RestoreNonce"].as_str().unwrap().to_owned()
@@ -53,7 +53,7 @@ async fn no_write_that_is_answered_is_lost_beside_a_restore() {
         assert!(status.message.contains("`ingester restore Model a -n ml`"), "{status}");
         assert!(status.message.contains("--abandon"), "{status}");
     }
-    // Continued with the same number, and with what was written before.
+    // The restore continues with the same number and the data that were written before.
     restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
     assert_eq!(fake.has(&path()).unwrap()["metadata"]["labels"]["team"], "before");
     let bodies = fake.bodies.lock().clone();
@@ -70,7 +70,7 @@ async fn a_restore_that_is_refused_leaves_the_row_as_it_was() {
     let status = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap_err();
     assert_eq!(status.code.as_u16(), 403);
     assert_eq!(fake.store.open_restore(model(), "old").await.unwrap(), None);
-    // But after one that may have been accepted, a refusal says nothing about that one.
+    // But after a request that may have been accepted, a refusal says nothing about that request.
     interrupted(&fake).await;
     *fake.refusal.lock() = Some(Fault::Refused(403));
     restore(&fake.store, fake.client(), model(), of_old()).await.unwrap_err();
@@ -106,7 +106,7 @@ async fn an_interrupted_restore_is_given_up_once_its_request_cannot_arrive_any_m
     assert_eq!(give_up(late).await.unwrap(), Abandonment::GivenUp { name: "a".into(), uid: "old".into() });
     write::delete(&fake.store, target(model()), &Options::default(), None, b"").await.unwrap();
 
-    // It had been created after all: then its restore is completed.
+    // The object had been created after all, so its restore is completed.
     let fake = Fake::new(false).await;
     fake.evicted(&object("old")).await;
     interrupted(&fake).await;

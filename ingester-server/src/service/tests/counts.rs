@@ -1,4 +1,4 @@
-//! How many objects there are, and which could not be stored: what callers see by their rights to the kinds.
+//! The numbers of objects and the rejects: callers see them according to their rights to the kinds.
 
 use super::{ask, service, service_of};
 use crate::service::Service;
@@ -19,7 +19,7 @@ async fn get(service: &Service, user: &str, path: &str) -> (u16, Json) {
     ask(service, "GET", &format!("{OWN}/{path}"), &[("authorization", &format!("Bearer {user}"))]).await
 }
 
-/// The six live models, one that was evicted and one that was deleted, and rejects in two namespaces.
+/// A service with the six live models, one evicted and one deleted model, and rejects in two namespaces.
 async fn filled(former: FormerObjects) -> Service {
     let store = Store::in_memory(KINDS).await.unwrap();
     let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
@@ -107,7 +107,7 @@ async fn objects_are_counted_over_time() {
             )
         })
         .collect();
-    // The other six say no time of creation.
+    // The other six have no creation time.
     let expected =
         ["02-27 6/0/0", "02-28 6/0/0", "03-01 8/0/0", "03-02 8/0/0", "03-03 7/1/0", "03-04 6/1/1", "03-05 6/1/1"];
     assert_eq!((code, steps), (200, expected.map(str::to_owned).to_vec()));
@@ -131,7 +131,7 @@ async fn where_former_objects_are_hidden_their_number_is_too() {
     assert_eq!(list["items"][0]["status"], json!({"live": 6, "rejects": 3}));
     let (code, status) = get(&service, "zoe", &format!("{MODELS}?from=7d")).await;
     assert!(code == 403 && status["message"].as_str().unwrap().contains("serve.formerObjects"), "{status}");
-    // Who has the right to one namespace may be its later tenant.
+    // A caller with the right to one namespace may be its later tenant.
     assert_eq!(names(&get(&service, "ada", "rejects").await.1), [""; 0]);
     assert_eq!(names(&get(&service, "zoe", "rejects").await.1).len(), 3);
 }

@@ -1,4 +1,5 @@
-//! What callers see of objects that were deleted or evicted before their namespace was created anew, and of the status of a restored one.
+//! Tests which objects callers see that were deleted or evicted before their namespace was created again, and the status of a restored
+//! object.
 
 use crate::access::AccessLogs;
 use crate::caller::{Attributes, Caller, Verb};
@@ -26,7 +27,7 @@ use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// All callers may do everything except write a status.
+/// Lets all callers do everything except write a status.
 pub(super) struct NoStatus(pub(super) Arc<Mutex<Vec<Attributes>>>);
 
 impl Reviewer for NoStatus {
@@ -66,7 +67,7 @@ pub(super) fn cluster(namespace: (u16, Json)) -> kube::Client {
     kube::Client::new(service, "default")
 }
 
-/// The namespace `ml` as it was created at this time.
+/// The namespace `ml`, created at this time.
 pub(super) fn created(time: &str) -> (u16, Json) {
     let metadata = json!({"name": "ml", "creationTimestamp": time});
     (200, json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata}))
@@ -76,7 +77,7 @@ fn absent() -> (u16, Json) {
     (404, json!({"kind": "Status", "status": "Failure", "code": 404, "reason": "NotFound", "message": "none"}))
 }
 
-/// Models of the year 2025, `live-old`, `evicted-old` and `deleted-old`, and of 2026, `live-new` and so on.
+/// A service with models from 2025, `live-old`, `evicted-old` and `deleted-old`, and from 2026, `live-new` and so on.
 async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<Mutex<Vec<Attributes>>>) {
     let store = Store::in_memory(KINDS).await.unwrap();
     let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
@@ -119,7 +120,7 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
 
 const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
 
-/// The code, the body and the warnings.
+/// Returns the code, the body and the warnings.
 pub(super) async fn ask(service: &Service, method: &str, path: &str, body: &str) -> (u16, Json, Vec<String>) {
     let request = Request::builder().method(method).uri(path).header("authorization", "Bearer ada");
     let request = request

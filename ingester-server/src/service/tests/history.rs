@@ -1,4 +1,4 @@
-//! The answers to callers about the past, and where it is hidden.
+//! The answers to callers about the past, and the rules that hide it.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
@@ -40,17 +40,17 @@ static KINDS: [Kind; 1] = [Kind::of::<Run>()];
 
 const RUNS: &str = "/apis/example.com/v1/namespaces/ml/runs";
 
-/// The access of this rule, without a cluster.
+/// Returns the access by this rule, without a cluster.
 fn access(rule: FormerObjects) -> FormerAccess {
     FormerAccess::new(rule, None)
 }
 
-/// Runs: `nightly` in the versions 1 to 3, created anew as 4 and 5, and `weekly`.
+/// A service with runs: `nightly` in the versions 1 to 3 and, after it was created again, in 4 and 5, and `weekly`.
 async fn service(former: FormerAccess) -> Service {
     service_in(Store::in_memory(&KINDS).await.unwrap(), former, Arc::default()).await
 }
 
-/// The same in this store, beside an API server that notes what it is asked about rights.
+/// Does the same in this store, with an API server that records the questions about rights.
 async fn service_in(store: Store, former: FormerAccess, asked: Arc<Mutex<Vec<Attributes>>>) -> Service {
     let kind = &KINDS[0];
     for (name, uid, version, phase) in [
@@ -94,7 +94,7 @@ async fn get(service: &Service, path: &str) -> (u16, Json) {
     (code, body)
 }
 
-/// `resourceVersion change changed` of each item.
+/// Returns `resourceVersion change changed` of each item.
 fn told(list: &Json) -> Vec<String> {
     let told = |item: &Json| {
         let metadata = &item["metadata"];
@@ -165,13 +165,13 @@ async fn objects_and_lists_are_answered_as_they_were_at_a_moment() {
         let (code, list) = get(&service, &format!("{RUNS}?{query}")).await;
         assert_eq!((code, told(&list)), (200, vec!["2 - -".to_owned()]), "{list}");
     }
-    // Pages are of one moment, whatever the clock says.
+    // All pages show the same moment, whatever the clock says.
     let (_, first) = get(&service, &format!("{RUNS}?at=0s&limit=1&state=all")).await;
     let token = first["metadata"]["continue"].as_str().unwrap();
     assert!(token.starts_with('@'), "{token}");
     let (code, next) = get(&service, &format!("{RUNS}?at=0s&limit=1&state=all&continue={token}")).await;
     assert_eq!((code, told(&next).len()), (200, 1), "{next}");
-    // It existed by its own timestamp.
+    // According to its own timestamp, it existed.
     let (code, missing) = get(&service, &format!("{RUNS}/weekly?at=2026-04-01")).await;
     let message = missing["message"].as_str().unwrap_or_default();
     assert!(code == 404 && message.contains("is not known: its history begins at"), "{missing}");
@@ -180,7 +180,7 @@ async fn objects_and_lists_are_answered_as_they_were_at_a_moment() {
     assert!(warnings.iter().any(|warning| warning.contains("may lack objects such as ml/")), "{warnings:?}");
 }
 
-/// A run whose label says its phase.
+/// A run with a label for its phase.
 fn labelled(name: &str, version: u64, phase: &str) -> Row {
     let object = json!({
         "apiVersion": "example.com/v1", "kind": "Run", "metadata": {
@@ -245,7 +245,7 @@ async fn the_past_is_hidden_where_deleted_objects_are() {
         let (code, body) = get(&hidden, &format!("{RUNS}{path}")).await;
         assert!(code == 403 && body["message"].as_str().unwrap().contains("serve.formerObjects"), "{path}: {body}");
     }
-    // For a namespace that was created anew, the objects since then.
+    // In a namespace that was created again, callers see the objects since then.
     let since = cluster(created("2026-01-01T00:00:00Z"));
     let older = service(FormerAccess::new(FormerObjects::OlderHidden, Some(since))).await;
     let (_, list) = get(&older, &format!("{RUNS}/nightly/history")).await;

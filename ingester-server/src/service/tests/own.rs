@@ -11,7 +11,7 @@ const NAMESPACES: &str = "/api/v1/namespaces";
 const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-/// The answer to this user.
+/// Returns the answer to this user.
 async fn get(service: &Service, user: &str, path: &str, accept: &str) -> (u16, Json) {
     ask(service, "GET", path, &[("authorization", &format!("Bearer {user}")), ("accept", accept)]).await
 }
@@ -100,11 +100,11 @@ async fn parameters_are_those_of_label_selectors_and_of_saved_queries() {
         let label = format!("mirror.michelangelo.api/{name}");
         assert_eq!((code, &parameter["spec"]["type"], &parameter["spec"]["label"]), (200, &json!(ty), &json!(label)));
         assert!(!parameter["spec"]["description"].as_str().unwrap().is_empty(), "{name}");
-        // Everything that is shown can be asked.
+        // Every listed parameter can be used in a request.
         let known = crate::request::parameters::is_parameter(name);
         assert!(known, "{name}");
     }
-    // And a client with only a label selector can set their values.
+    // A client that only has a label selector can set the values, too.
     let names = async |selector: &str| {
         let path = format!("{MODELS}?labelSelector=mirror.michelangelo.api/query%3Dnamed,{selector}");
         let (code, list) = get(&service, "ada", &path, "").await;

@@ -1,4 +1,4 @@
-//! As whom restores act in the cluster (`serve.restore`): a cluster that records who asks.
+//! Tests which identity restores use in the cluster (`serve.restore`), with a cluster that records who sends requests.
 
 use super::{MODELS, ask};
 use crate::caller::{Attributes, Caller};
@@ -49,7 +49,7 @@ impl Reviewer for Audiences {
     }
 }
 
-/// The API server: who has asked, and whom it refuses.
+/// An API server that records who sent requests, and refuses some of them.
 #[derive(Clone, Default)]
 struct Cluster {
     asked: Arc<Mutex<Vec<String>>>,
@@ -160,7 +160,7 @@ async fn a_caller_restores_with_the_own_token_where_the_api_server_accepts_it() 
     for (audiences, token, asker) in [
         (&[][..], "ada", "Bearer ada"),
         (&["ingester"][..], "ada", "Bearer ada"),
-        // Accepted here and not there.
+        // This server accepts the token, and the API server does not.
         (&["ingester"][..], "eve/ml,pricing", "server as eve 7 ml,pricing"),
     ] {
         let (service, _) = server(&cluster, RestoreRights::User(cluster.client("")), audiences).await;

@@ -1,4 +1,4 @@
-//! What units do and rules move: shown to those who may list that, and to no one else.
+//! The states of units and the effects of rules are shown only to callers who may list them.
 
 use super::{ask, service_of};
 use crate::service::Service;
@@ -21,7 +21,7 @@ fn model() -> &'static Kind {
     find(KINDS, "michelangelo.api/v2", "Model").unwrap()
 }
 
-/// A unit that said this so many seconds ago.
+/// A record that a unit wrote this many seconds ago.
 fn unit(now: i64, ago: i64, namespace: &str, shard: &str, phase: Phase) -> UnitRecord {
     UnitRecord {
         heartbeat: now - ago,

@@ -1,4 +1,4 @@
-//! Which callers may watch, and where lists let a watch begin.
+//! Tests which callers may watch, and at which version a watch begins after a list.
 
 use super::{MODELS, answer, ask, service, service_with};
 use axum::body::Body;

@@ -1,5 +1,5 @@
 //! Random histories: writes of a few objects, and clients that begin, resume and list again at any moment. Whenever the writes pause, each
-//! client must have the objects that are selected then.
+//! client must have exactly the objects that are selected then.
 //!
 //! `WATCH_SEEDS=0..2000 cargo test -p ingester-server --lib histories` runs these seeds. A failing seed is named.
 
@@ -26,8 +26,8 @@ impl Chance {
     }
 }
 
-/// What a client selects. One for each case of the server: by states alone, or with a question to the database; with and without
-/// former objects; some of them hidden.
+/// The selectors of clients. There is one for each case of the server: by states alone, or with a question to the database; with and
+/// without former objects; some of the objects hidden.
 const SELECTORS: [&str; 12] = [
     HIDDEN,
     "",
@@ -52,7 +52,7 @@ struct History {
     world: World,
     /// The pause of the writes that the clients must reach now.
     round: Cell<u64>,
-    /// Which pause each of them has reached; those that have not begun wait for none.
+    /// The pause that each client has reached; clients that have not begun wait for none.
     reached: RefCell<Vec<u64>>,
     /// The most turns that any wait takes.
     pause: u64,
@@ -62,7 +62,7 @@ struct History {
 const LAST: u64 = u64::MAX - 1;
 
 impl History {
-    /// Random writes. Versions only grow, and are not unique: a sweep has one for many.
+    /// Random writes. Versions only grow, and are not unique: a sweep uses one version for many objects.
     async fn write(&self, chance: &mut Chance) {
         let (world, mut version, mut last) = (&self.world, 10, [0; 4]);
         for round in 1..=3 {
@@ -75,7 +75,7 @@ impl History {
                 let labels = json!({"team": chance.of(&["a", "a", "b"])});
                 let row = row(&of, version, &labels);
                 match chance.below(24) {
-                    // As by an import.
+                    // An import writes a row like this.
                     0 => world.write(Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row }).await,
                     1..=3 => world.write(Row { evict_time: Some(Micros(1)), ..row }).await,
                     4 => world.changed_by_a_user(&of, chance.below(2) == 0).await,
@@ -114,7 +114,7 @@ impl History {
         }
     }
 
-    /// What was written.
+    /// Returns the log entries.
     async fn log(&self) -> Vec<String> {
         let store = &self.world.store;
         let begin = store.first_position(models().table()).await.unwrap().unwrap();
@@ -122,11 +122,11 @@ impl History {
         changes.iter().map(|change| format!("{} {} {}", change.what.text(), change.uid, change.res_version)).collect()
     }
 
-    /// A client, which begins at random, and breaks off its watch at random.
+    /// A client that begins, and breaks off its watch, at random times.
     async fn client(&self, n: usize, selector: &str, mut chance: Chance) {
         // One in this many events with news is the last one of its watch.
         let (breaks, streams) = (chance.of(&[1, 8, u64::MAX]), chance.below(3) == 0);
-        // Initial events have the version of the object's text, which the row of a deletion that was only observed does not have.
+        // Initial events have the version of the object's text. A deletion that was only observed has another version in its row.
         let streams = streams && !selector.contains("deleted") && !selector.contains("all");
         chance.pause(10 * self.pause).await;
         self.reached.borrow_mut()[n] = 0;
@@ -165,7 +165,7 @@ impl History {
                 } else {
                     behind = std::time::Instant::now();
                 }
-                // After a version that it already knew, it would be sent that again and again.
+                // After a version that it already knew, it would be sent the same event again and again.
                 let is_new = if event.0 == "BOOKMARK" { client.at != was.0 } else { client.has != was.1 };
                 if client.at.is_some() && is_new && chance.below(breaks) == 0 {
                     break;
@@ -186,10 +186,10 @@ impl History {
     }
 }
 
-/// How long a client may be out of date while nothing is written.
+/// The time for which a client may be out of date while nothing is written.
 const BEHIND: Duration = Duration::from_secs(10);
 
-/// What a client knows.
+/// The state of a client.
 #[derive(Default)]
 struct Client {
     /// The version where it resumes; `None` during initial events.
@@ -201,7 +201,7 @@ struct Client {
 }
 
 impl Client {
-    /// Returns whether the watch goes on.
+    /// Takes an event. Returns true if the watch goes on.
     fn takes(&mut self, event: &Event) -> bool {
         if event.0 != "BOOKMARK" {
             self.told.push(format!("{} {} {}", event.0, event.uid(), event.version()));
@@ -217,7 +217,7 @@ impl Client {
                     self.at = Some(event.version());
                 }
             }
-            // It starts over.
+            // The client starts over.
             _ => {
                 *self = Client::default();
                 return false;
@@ -253,7 +253,7 @@ async fn each_client_ends_with_what_there_is() {
             reached: RefCell::new(vec![u64::MAX; clients]),
             pause: chance.of(&[0, 3, 20, 100]),
         };
-        // Few, so that the reader often already knows what a client selects.
+        // Use few selectors, so that the reader often already knows which objects a client selects.
         let selectors = [(); 2].map(|()| chance.of(&SELECTORS));
         let each = (0..clients).map(|n| history.client(n, selectors[n % 2], Chance(seed << 8 | n as u64)));
         tokio::join!(history.write(&mut chance), futures::future::join_all(each));

@@ -1,4 +1,4 @@
-//! The events for a watcher that joins while the reader is at a certain position: here the test decides when the reader reads.
+//! The events for a watcher that joins while the reader is at a certain position: these tests decide when the reader reads.
 
 use super::*;
 use crate::watch::Running;
@@ -7,7 +7,7 @@ use ingester_store::changes::Position;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-/// A world whose reader reads when it is told to.
+/// A world whose reader reads only on request.
 struct Held {
     world: World,
     reader: Reader,
@@ -51,7 +51,7 @@ impl Held {
         }
     }
 
-    /// A watch from this version on, which has read everything before live events.
+    /// A watch that begins at this version, and has read everything before live events.
     async fn watch(&mut self, selector: &str, version: u64) -> Events {
         let mut events = self.begin(selector, version).await;
         let event = self.next(&mut events).await;
@@ -59,12 +59,12 @@ impl Held {
         events
     }
 
-    /// A watch from this version on, which is not admitted yet.
+    /// A watch that begins at this version, and is not admitted yet.
     async fn begin(&self, selector: &str, version: u64) -> Events {
         self.world.watch(&format!("{selector}&resourceVersion={version}&allowWatchBookmarks=true")).await
     }
 
-    /// The next event of a watch, which may have to be admitted first.
+    /// Returns the next event of a watch, which may have to be admitted first.
     async fn next(&mut self, events: &mut Events) -> Event {
         tokio::select! {
             event = events.next() => event.expect("it goes on"),
@@ -72,7 +72,7 @@ impl Held {
         }
     }
 
-    /// The events that a watch gets for the changes up to now.
+    /// Returns the events that a watch gets for the changes up to now.
     async fn told(&mut self, events: &mut Events) -> Vec<String> {
         self.read().await;
         let mut told = Vec::new();
@@ -107,8 +107,8 @@ impl Leaves {
     }
 }
 
-/// The client has the object from its list. The reader has not looked at its first entry when the watch has read everything that it reads itself, and
-/// finds the row as it is after the second one.
+/// The client has the object from its list. When the watch has finished its own reading, the reader has not looked at the object's first
+/// entry, and finds the row in the state after the second entry.
 #[tokio::test]
 async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_it_leaves() {
     for (selector, leaves) in [
@@ -119,11 +119,11 @@ async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_
         ("labelSelector=team%3Da&state=live", Leaves::Evicted),
         ("labelSelector=team%3Da", Leaves::Deleted),
     ] {
-        // The position of the list is before the first entry, or after it.
+        // The list's position is before the first entry, or after it.
         for is_numbered in [false, true] {
             let mut held = Held::new().await;
             let begin = held.at.version();
-            // With it, the selection is already known.
+            // Because of this watch, the selection is already known.
             let _first = held.watch(selector, begin).await;
             held.world.live("a", 1, json!({"team": "a"})).await;
             if is_numbered {
@@ -161,7 +161,7 @@ async fn a_watch_ends_whose_entries_are_purged_before_it_has_read_them() {
     assert_eq!((&*event.0, &event.1["reason"]), ("ERROR", &json!("Expired")));
 }
 
-/// Clients know objects by their names: a new one must not disappear with the deleted one of the same name.
+/// Clients know objects by their names: a new object must not disappear with the deleted one of the same name.
 #[tokio::test]
 async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletion_of_its_namesake() {
     let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -171,7 +171,7 @@ async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletio
             held.world.live(name, version, json!({"team": "a"})).await;
         }
         held.read().await;
-        // All of them are read then, and the last ones wait to be sent.
+        // All of them are read by then, and the last ones wait to be sent.
         let mut events = held.world.watch(&format!("{initial}{selector}")).await;
         let mut has = BTreeMap::new();
         let first = events.next().await.unwrap();
@@ -197,7 +197,7 @@ async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletio
     }
 }
 
-/// The watch has caught up beyond the reader's position: nothing else sends the entries in between.
+/// The watch has caught up beyond the reader's position: nobody else sends the entries in between.
 #[tokio::test]
 async fn a_deletion_that_was_withheld_is_sent_wherever_the_reader_is() {
     let mut held = Held::with(WatchLimits { batch: 1, ..LIMITS }).await;
