@@ -81,7 +81,7 @@ pub struct LiveRow {
     pub eviction: Eviction,
 }
 
-/// Selects if rows with a confirmed eviction are read. Their objects have left etcd and exist only in these rows.
+/// Decides whether rows with a confirmed eviction are read. Their objects have left etcd and exist only in these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evicted {
     /// The rows are read as well.

@@ -1,4 +1,4 @@
-//! The knowledge of this process if changes are logged, and if the logs have readers.
+//! Remembers for this process whether changes are logged, and whether the logs were ever read.
 
 use ingester_core::schema::Table;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl Logged {
     }
 }
 
-/// The knowledge of this process if logs were ever read.
+/// Remembers for each table whether its log was ever read.
 #[derive(Debug, Default)]
 pub(crate) struct Readers(HashMap<&'static str, (bool, Instant)>);
 

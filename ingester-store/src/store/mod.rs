@@ -36,9 +36,9 @@ pub struct Store {
     recorded: Mutex<Recorded>,
     /// Objects that the database refused with an unknown error.
     doubts: Mutex<Doubts>,
-    /// The last answer to the question if changes are logged.
+    /// Remembers whether changes are logged.
     logged: Mutex<Logged>,
-    /// The logs that were ever read.
+    /// Remembers which logs were ever read.
     readers: Mutex<Readers>,
     /// [`ConnectOptions::query_time`]
     query_time: Duration,
@@ -101,12 +101,12 @@ impl Store {
         self.recorded.lock()
     }
 
-    /// Returns the last answer to the question if changes are logged.
+    /// Returns the memory of whether changes are logged.
     pub(crate) fn logged(&self) -> MutexGuard<'_, Logged> {
         self.logged.lock()
     }
 
-    /// Returns the known logs that were ever read.
+    /// Returns the memory of which logs were ever read.
     pub(crate) fn readers(&self) -> MutexGuard<'_, Readers> {
         self.readers.lock()
     }

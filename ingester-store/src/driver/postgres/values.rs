@@ -15,8 +15,8 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgRow, PgTypeInfo};
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Postgres, Row as _, Type, TypeInfo as _, ValueRef as _};
 
-/// Says if statements stay prepared under names of the connection. A pooler that gives each transaction another connection does not keep
-/// them.
+/// Decides whether statements stay prepared under names of the connection. A pooler that gives each transaction another connection does not
+/// keep them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prepared {
     Named,

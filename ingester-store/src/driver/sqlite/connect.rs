@@ -37,7 +37,7 @@ pub(super) fn connections(options: ConnectOptions, in_memory: bool) -> u32 {
     if options.read_only && !in_memory { options.connections.clamp(1, READERS) } else { 1 }
 }
 
-/// Says if a file may be written.
+/// The answer whether a file may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writable {
     /// Its file system allows it.
