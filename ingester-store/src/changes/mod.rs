@@ -25,7 +25,7 @@ use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::ChangeRow;
 pub use ingester_sql::dialect::statements::What;
 
-/// The begin of the positions among the resourceVersions: above the ones of any cluster.
+/// The first position among the resourceVersions: above the versions of any cluster.
 const FIRST: u64 = 1 << 62;
 
 /// A place in the log of one kind: behind the entry with this number. Ordered.

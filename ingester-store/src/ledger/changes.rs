@@ -1,8 +1,8 @@
 //! Switches the log of changes of a database. Its tables exist once a release that knows them has made them, and the setting `changes` in
 //! `ingester_settings` says whether writers record their changes.
 //!
-//! Every writer uses a setting that it has read for a short time. So the program that switches the log on waits until no writer uses the
-//! old setting, and then records that the log lacks the changes made meanwhile.
+//! For a short time, every writer goes on with the value that it has read. So the program that switches the log on waits until no writer
+//! uses the old setting, and then records that the log lacks the changes made meanwhile.
 
 use super::migrations::{Migrating, failed};
 use crate::driver::StoreError;

@@ -17,7 +17,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the begin of the order.
+    /// Returns the place before the first row.
     pub(super) fn begin(query: &Checked) -> Self {
         Cursor { parts: parts(query), after: None }
     }

@@ -217,8 +217,8 @@ impl Store {
         }
     }
 
-    /// Returns a row, whose begin was read, as a version with its end and the change with which it began. Also returns the version before
-    /// it, with its text, if that one ended when this one began.
+    /// Returns a row as a version, with its end and the change with which it began. The time at which it began must have been read. Also
+    /// returns the version before it, with its text, if that one ended when this one began.
     ///
     /// # Errors
     /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
@@ -284,7 +284,7 @@ impl Store {
         }
     }
 
-    /// Returns the versions with this resourceVersion, the latest first, up to a small limit.
+    /// Returns the versions with this resourceVersion, the latest first. They are few, so one page has them all.
     async fn of_version(
         &self,
         kind: &Kind,

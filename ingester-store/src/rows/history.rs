@@ -6,8 +6,8 @@
 //! version (another definition of the kind, a backfill, the confirmation of an eviction) do not change `update_time` either.
 //!
 //! A query about a past moment must return the same answer for ever, so a version must not begin long before others see it. A writer takes
-//! the time once it has its locks, and moves the begin of its versions if its commit comes more than [`OPEN`] after that. Readers wait
-//! until a moment is [`SETTLED`].
+//! the time once it has its locks, and lets its versions start later if its commit comes more than [`OPEN`] after that. Readers wait until
+//! a moment is [`SETTLED`].
 
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::Transaction;
@@ -30,7 +30,7 @@ pub(super) fn is_late(time: Micros, now: Micros) -> bool {
     now.0.saturating_sub(time.0) > i64::try_from(OPEN.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Moves the begin and the end of versions from one time to a later one. The transaction has written them, or has their rows' locks.
+/// Moves the start and the end of versions from one time to a later one. The transaction has written them, or has their rows' locks.
 /// Returns how many began at the earlier time.
 pub(super) async fn move_versions(
     tx: &mut Transaction,
@@ -44,7 +44,7 @@ pub(super) async fn move_versions(
     for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
         let begun = tx.execute(&BeginLater { table, uids, from, to }).await?;
         // After the commit of a single object, it may have another version by now. Then no version began at `from`, and the other version's
-        // begin stays the end of the one before it.
+        // start stays the end of the one before it.
         if begun > 0 {
             tx.execute(&EndLater { former, uids, from, to }).await?;
         }
@@ -67,7 +67,7 @@ impl Times {
 }
 
 /// Copies the ending versions of rows, and returns the times at which the next ones begin: now, by the database's clock, and at least a
-/// microsecond after the begin of the ending version. Each row has its uid and its change; `None` if its version stays the same. The
+/// microsecond after the start of the ending version. Each row has its uid and its change; `None` if its version stays the same. The
 /// transaction has locked the rows.
 pub(super) async fn keep_versions(
     tx: &mut Transaction,
