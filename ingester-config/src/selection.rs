@@ -1,5 +1,5 @@
-//! Which objects of a kind are read: those that a label selector and a field selector match. The API server applies both to lists and
-//! watches; here they decide about an object that was looked up by its name.
+//! Selects the objects of a kind that are read, with a label selector and a field selector. The API server applies both to lists and
+//! watches. This room applies them to an object that was looked up by name.
 //!
 //! May use: ingester-core, ingester-sql.
 
@@ -10,7 +10,7 @@ use ingester_core::value::Value;
 use ingester_sql::query::{parse_field_selector, parse_label_selector};
 use std::borrow::Cow;
 
-/// Fields of selectors that the API server reads from elsewhere: the object's text does not contain them under these names.
+/// Fields that the API server takes from other places: the object's text does not contain them under these names.
 const ELSEWHERE: [&str; 2] = ["source", "status.successful"];
 
 /// A label selector or a field selector, parsed from its text. All of its terms must hold.
@@ -21,19 +21,19 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// A label selector.
+    /// Parses a label selector.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The mistake in it, with its place.
     pub fn labels(text: &str) -> Result<Self, String> {
         let terms = parse_label_selector(text).map_err(|error| error.to_string())?;
         Ok(Selector { text: text.to_owned(), terms })
     }
 
-    /// A field selector in Kubernetes' own grammar, which has no ranges.
+    /// Parses a field selector in Kubernetes' own grammar, which has no ranges.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The mistake in it, with its place.
     pub fn fields(text: &str) -> Result<Self, String> {
         let terms = parse_field_selector(text).map_err(|error| error.to_string())?;
         for term in &terms {
@@ -49,7 +49,7 @@ impl Selector {
     }
 }
 
-/// What a term tests.
+/// Returns the field of a term, and its test.
 fn field_of(term: &Filter) -> Option<(&Cow<'static, str>, &Test)> {
     match term {
         Filter::Field { field, test } => Some((field, test)),
@@ -68,12 +68,12 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether all objects are selected.
+    /// Returns true if all objects are selected.
     pub fn is_all(&self) -> bool {
         self.labels.terms.is_empty() && self.fields.terms.is_empty()
     }
 
-    /// The parameters of a list or a watch; empty if all objects are selected.
+    /// Returns the parameters of a list or a watch; empty if all objects are selected.
     pub fn parameters(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         for (name, selector) in [("labelSelector", &self.labels), ("fieldSelector", &self.fields)] {
@@ -84,7 +84,7 @@ impl Selection {
         parameters.finish()
     }
 
-    /// Whether the selectors match the object.
+    /// Returns true if the selectors match the object.
     pub fn has(&self, object: &Object) -> bool {
         self.labels.terms.iter().chain(&self.fields.terms).all(|term| holds(term, object))
     }
@@ -118,7 +118,7 @@ fn passes(test: &Test, value: &str) -> bool {
     }
 }
 
-/// The value at the path of a field, as a selector compares it.
+/// Returns the value at the path of a field, in the form that a selector compares.
 fn field_value(object: &Object, path: &str) -> Result<String, Error> {
     match path {
         "metadata.name" => return Ok(object.meta().name.to_string()),

@@ -1,8 +1,9 @@
-//! Rows as files: JSON lines, compressed by gzip, each an object with its state in the annotations that an import with states reads.
+//! Exports rows as files: JSON lines, compressed with gzip. Each line is an object with its state in the annotations that an import with
+//! states reads.
 //!
-//! A file is whole and synced, with its folder, before [`Store::export`] returns: then its rows may be purged. Its name follows from its
-//! contents, so a repeat after a kill writes the same file again, or another one beside it; it never overwrites a file with other contents.
-//! One object may be in several files, in the same version or in others: an import takes the latest.
+//! A file is complete and synced, with its folder, before [`Store::export`] returns. Then its rows may be purged. The name of a file
+//! follows from its contents, so a repeat after a kill writes the same file again, or another one next to it. It never overwrites a file
+//! with other contents. One object may be in several files, in the same version or in others: an import takes the latest.
 //!
 //! May use: ingester-core, ingester-sql, store, query.
 
@@ -21,7 +22,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Why rows could not be exported. None of them may be purged then.
+/// The reason why rows could not be exported. None of them may be purged then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -30,7 +31,7 @@ pub enum ExportError {
     Folder {
         /// The folder of the export.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The rows cannot be read.
@@ -38,7 +39,7 @@ pub enum ExportError {
     Ask(#[from] AskError),
 }
 
-/// What to do about an error of a folder.
+/// Returns the remedy for an error of a folder.
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::NotFound => ": make this folder, or mount the volume that has it",
@@ -49,12 +50,12 @@ fn remedy(error: &io::Error) -> &'static str {
 }
 
 impl Store {
-    /// Writes those of these rows that have not changed their standing into a file of `folder`, which has to exist, and syncs both. Returns
-    /// their uids. If there is none, no file is written. Rows of `undeleted` are written without their deletion, which is only the mark of
+    /// Writes the rows that have not changed their standing into a file in `folder`, which must exist, and syncs both. Returns the uids of
+    /// these rows. If there are none, no file is written. Rows of `undeleted` are written without their deletion, which is only the mark of
     /// the rule that exports them.
     ///
     /// # Errors
-    /// If the rows cannot be read, or the file cannot be written and synced: then it is not there.
+    /// If the rows cannot be read, or the file cannot be written and synced. The file does not exist then.
     pub async fn export(
         &self,
         kind: &Kind,
@@ -112,7 +113,7 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|error| ExportError::Folder { folder: folder.to_owned(), error })
 }
 
-/// How the name of a file begins: table, uid and version of its first row.
+/// Returns the beginning of a file's name: table, uid and version of its first row.
 fn name(kind: &Kind, row: &FoundRow) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
     let uid: String = row.uid().chars().map(plain).collect();
@@ -124,7 +125,7 @@ struct Part {
     path: PathBuf,
     name: String,
     digest: Sha256,
-    /// `None` at its end.
+    /// `None` once the file is finished.
     file: Option<GzEncoder<BufWriter<File>>>,
 }
 
@@ -148,13 +149,13 @@ impl Part {
         file.sync_all()?;
         let digest: String = self.digest.clone().finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         fs::rename(&self.path, folder.join(format!("{}-{digest}.jsonl.gz", self.name)))?;
-        // The folder holds the name, and is synced as a file by itself.
+        // The folder holds the name, and has to be synced separately.
         File::open(folder)?.sync_all()
     }
 }
 
 impl Drop for Part {
-    /// Removes a file that was not finished.
+    /// Removes an unfinished file.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }

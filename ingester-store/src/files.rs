@@ -1,7 +1,7 @@
-//! Files that people name: one reader and one writer for all of them.
+//! Reads and writes all files that people name.
 //!
-//! The reader follows links. It reads pipes, such as the shell's `<(command)`, and standard input; refuses devices, whose content may have no
-//! end, or which do something when they are opened; and reads no more than [`MOST`]. The writer replaces regular files only.
+//! The reader follows links. It reads pipes, such as the shell's `<(command)`, and standard input; refuses devices, because their content
+//! may have no end, or because opening them may do something; and reads no more than [`MOST`]. The writer replaces regular files only.
 //!
 //! May use: nothing.
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The most bytes of a file that is read whole.
 pub const MOST: u64 = 64 << 20;
 
-/// How many links may follow each other, as on Linux.
+/// The most links in a row, as on Linux.
 const LINKS: usize = 40;
 
 /// The names of standard input. It may be a device, such as a terminal, or a socket, which cannot be opened by name.
@@ -38,7 +38,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The kind of a file.
+    /// Returns the kind of a file.
     pub fn of(about: &Metadata) -> Self {
         let is_null = |device: u64| Path::new("/dev/null").metadata().is_ok_and(|null| null.rdev() == device);
         match FileKind::of_mode(about.mode()) {
@@ -47,7 +47,7 @@ impl FileKind {
         }
     }
 
-    /// The kind by the type of file in `st_mode`.
+    /// Returns the kind for the type of file in `st_mode`.
     fn of_mode(mode: u32) -> Self {
         match mode & 0o170_000 {
             0o100_000 => FileKind::Regular,
@@ -68,12 +68,12 @@ impl FileKind {
     }
 }
 
-/// The error of a device, which is not read.
+/// Returns the error for a device, which is not read.
 pub fn device() -> io::Error {
     io::Error::other("it is a device, not a file")
 }
 
-/// The content of a file. That of a pipe is read once, and is the same for the rest of the process.
+/// Returns the content of a file. A pipe is read once, and has the same content for the rest of the process.
 ///
 /// # Errors
 /// If it cannot be read, is a device, or has more than [`MOST`] bytes.
@@ -81,18 +81,18 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_within(path, MOST)
 }
 
-/// The same as text.
+/// Like [`read`], as text.
 ///
 /// # Errors
-/// Those of [`read`], and if it is not UTF-8: that error has the line, and nothing of the text.
+/// As [`read`], and if it is not UTF-8. That error names the line, and contains nothing of the text.
 pub fn read_text(path: &Path) -> io::Result<String> {
     read(path).and_then(utf8)
 }
 
-/// The text of these bytes.
+/// Returns the text of these bytes.
 ///
 /// # Errors
-/// If they are not UTF-8; the error has the line, and nothing of the text.
+/// If they are not UTF-8. The error names the line, and contains nothing of the text.
 fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -102,10 +102,10 @@ fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     })
 }
 
-/// As [`read`], with another limit.
+/// Like [`read`], with another limit.
 ///
 /// # Errors
-/// Those of [`read`].
+/// As [`read`].
 pub fn read_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let is_pipe = is_pipe(path);
     if let Some(content) = pipes().get(path).filter(|_| is_pipe) {
@@ -118,8 +118,8 @@ pub fn read_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// The content of each pipe, by path. Files are read several times: a configuration first for the kinds that it names, then for their
-/// settings, and again to find changes.
+/// Returns the content of each pipe, by path. A file is read several times: a configuration first for the kinds that it names, then for
+/// their settings, and again to find changes.
 fn pipes() -> parking_lot::MutexGuard<'static, BTreeMap<PathBuf, Arc<[u8]>>> {
     static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
     PIPES.lock()
@@ -154,12 +154,12 @@ fn is_stdin(path: &Path) -> bool {
     STDIN.iter().any(|name| path == Path::new(name))
 }
 
-/// Returns true if a path leads to a pipe or to standard input: its content can be read once, and it is in no folder.
+/// Returns true if a path leads to a pipe or to standard input. Its content can be read only once, and it is in no folder.
 pub fn is_pipe(path: &Path) -> bool {
     is_stdin(path) || path.metadata().is_ok_and(|about| FileKind::of(&about) == FileKind::Pipe)
 }
 
-/// The folder of the files that a file names: its own folder, or the current one for a pipe.
+/// Returns the folder of the files that a file names: its own folder, or the current one for a pipe.
 pub fn folder(path: &Path) -> &Path {
     match is_pipe(path) {
         true => Path::new(""),
@@ -167,7 +167,7 @@ pub fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Checks a file that a library reads, which knows no limit. That a file is missing is left to the library.
+/// Checks a file before a library reads it without a limit. The library reports a missing file itself.
 ///
 /// # Errors
 /// If it is a device, or has more than [`MOST`] bytes.
@@ -180,7 +180,7 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces a file as a whole: it has the former content or this one. Links are followed, and the file keeps its permissions.
+/// Replaces a file atomically: it has either the former content or this one. Links are followed, and the file keeps its permissions.
 ///
 /// # Errors
 /// If it cannot be written, or something else than a regular file has its name.
@@ -189,14 +189,14 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut next = target.clone().into_os_string();
     next.push(".next");
     let next = PathBuf::from(next);
-    // One that a process has left behind. It may also be a link, which must not be followed.
+    // A former process may have left this file behind. It may also be a link, which must not be followed.
     match fs::remove_file(&next) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let written = write_new(&next, content, &target).and_then(|()| fs::rename(&next, &target));
     if written.is_err() {
-        // The first error says more.
+        // The first error is the more useful one.
         let _ = fs::remove_file(&next);
     }
     written
@@ -211,7 +211,7 @@ fn write_new(next: &Path, content: &[u8], former: &Path) -> io::Result<()> {
     }
 }
 
-/// Follows all links to the file that a writer replaces. It need not exist.
+/// Follows all links to the file that a writer replaces. The file need not exist.
 ///
 /// # Errors
 /// If something else than a regular file has its name.
@@ -293,7 +293,7 @@ mod tests {
             let endless = endless.clone();
             move || -> io::Result<()> {
                 let mut file = OpenOptions::new().write(true).open(endless)?;
-                // It ends once the reader has left.
+                // The loop ends once the reader has left.
                 loop {
                     file.write_all(&[b'x'; 4096])?;
                 }

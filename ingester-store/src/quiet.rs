@@ -1,4 +1,4 @@
-//! Calls of libraries that panic on what another program sends.
+//! Calls libraries that panic on input from another program.
 //!
 //! May use: nothing.
 

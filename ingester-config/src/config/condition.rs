@@ -1,4 +1,4 @@
-//! What rules of evictions and rules of retention have in common: which objects, or rows, they are about.
+//! The condition that rules of evictions and rules of retention share: it selects objects, or rows.
 
 use ingester_core::query::Filter;
 use ingester_core::schema;
@@ -9,44 +9,44 @@ use std::time::Duration;
 /// The time that `after` counts from, if a rule does not name another one.
 const CREATED: &str = "create_time";
 
-/// Which objects, or rows, a rule is about. All that it says must hold.
+/// Selects the objects, or rows, of a rule. All parts of it must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Condition {
-    /// What must hold of the columns and labels of an object: the terms of both selectors.
+    /// The terms of both selectors, which must hold for the columns and labels of an object.
     pub when: Vec<Filter>,
-    /// For how long the time of `since` must have passed.
+    /// The time that must have passed since `since`.
     pub after: Option<Duration>,
     /// The column, or the path, of the time that `after` counts from; `None` for the time of creation.
     pub since: Option<String>,
-    /// How many objects of each group stay.
+    /// The number of objects of each group that stay.
     pub keep_last: Option<KeepLast>,
     /// The namespaces; none for all.
     pub namespaces: Vec<String>,
-    /// The labels that namespaces have, as Kubernetes writes selectors; `None` for all.
+    /// The labels of the namespaces, in the syntax of Kubernetes' selectors; `None` for all.
     pub namespace_selector: Option<String>,
 }
 
-/// How many of the objects that meet `when` in the rule's namespaces stay: the last ones by `create_time` and uid.
+/// Keeps some of the objects that meet `when` in the rule's namespaces: the last ones by `create_time` and uid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepLast {
-    /// How many of each group.
+    /// The number of objects of each group that stay.
     pub count: usize,
     /// The columns, or paths, whose values make a group; none for one group of all.
     pub by: Vec<String>,
 }
 
 impl Condition {
-    /// The column, or the path, of the time that `after` counts from.
+    /// Returns the column, or the path, of the time that `after` counts from.
     pub fn since(&self) -> &str {
         self.since.as_deref().unwrap_or(CREATED)
     }
 
-    /// Whether it says which objects it means.
+    /// Returns true if `when`, `after` or `keep_last` says which objects the rule means. Namespaces alone do not count.
     pub fn is_bounded(&self) -> bool {
         !self.when.is_empty() || self.after.is_some() || self.keep_last.is_some()
     }
 
-    /// The condition of a rule that a struct or a file has.
+    /// Returns the condition of a rule from a struct or a file.
     pub(super) fn of_kind(rule: &schema::EvictionRule) -> Result<Self, SelectorError> {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         Ok(Condition {
@@ -59,7 +59,7 @@ impl Condition {
         })
     }
 
-    /// The condition of a rule that the configuration has.
+    /// Returns the condition of a rule from the configuration.
     pub(super) fn of_configuration(rule: &WrittenRule<'_>) -> Self {
         let texts = |texts: &[Placed<'_>]| texts.iter().map(|(_, text)| (*text).to_owned()).collect();
         let text = |placed: &Option<Placed<'_>>| placed.as_ref().map(|(_, text)| (*text).to_owned());

@@ -1,7 +1,8 @@
 //! The environment variables that name a database, and the region. Nothing else reads them.
 //!
 //! These are the variables that deployments of the reference system and of KubeDL set, and `DATABASE_URL`. If none of them is set, the
-//! variables of the databases' own clients count. A variable with an empty value counts as not set, because container templates often have such variables.
+//! variables of the databases' own clients are used. A variable with an empty value counts as not set, because container templates often
+//! have such variables.
 
 use super::error::ConfigError;
 use super::secret::Secret;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 pub struct Environment {
     /// `DATABASE_URL`: it overrides all others.
     url: Option<Secret>,
-    /// `DATABASE_PASSWORD_FILE`, of the URL.
+    /// `DATABASE_PASSWORD_FILE`, for the URL.
     url_password_file: Option<PathBuf>,
     /// `MYSQL_HOST`.
     host: Option<String>,
@@ -44,8 +45,8 @@ impl Environment {
             url: variable("DATABASE_URL").map(Secret::from),
             url_password_file: variable("DATABASE_PASSWORD_FILE").map(PathBuf::from),
             host: variable("MYSQL_HOST"),
-            // If a Service is named `mysql`, Kubernetes sets this variable to a value such as `tcp://10.0.0.1:3306` in every
-            // container of the namespace ("Service environment variables"). That is not meant as a port.
+            // If a Service is named `mysql`, Kubernetes sets this variable to a value such as `tcp://10.0.0.1:3306` in every container of
+            // the namespace ("Service environment variables"). That is no port.
             port: variable("MYSQL_PORT").filter(|port| !port.starts_with("tcp://")),
             user: variable("MYSQL_USER"),
             password: variable("MYSQL_PASSWORD").map(Secret::from),
@@ -56,16 +57,16 @@ impl Environment {
         }
     }
 
-    /// The environment of this process.
+    /// Returns the environment of this process.
     pub fn of_process() -> Self {
         Environment::read(|name| std::env::var(name).ok())
     }
 
-    /// The setting of views that a variable gives, where a view reads it and `ingester.viewSettings` does not have it: KubeDL takes the
-    /// region of its rows from `REGION`.
+    /// Returns the setting of views that a variable provides: KubeDL takes the region of its rows from `REGION`. It is used if a view reads
+    /// the setting and `ingester.viewSettings` does not have it.
     ///
     /// # Errors
-    /// If the value is too long for a setting, with what is allowed.
+    /// If the value is too long for a setting. The error says what is allowed.
     pub fn view_setting(&self) -> Option<Result<(&'static str, &str), String>> {
         let region = self.region.as_deref()?;
         Some(
@@ -75,7 +76,7 @@ impl Environment {
         )
     }
 
-    /// The variables that name a database, for people; `None` if none does.
+    /// Returns the variables that name a database, for people; `None` if none does.
     pub fn named_by(&self) -> Option<&'static str> {
         match (&self.url, &self.host, &self.database) {
             (Some(_), _, _) => Some("DATABASE_URL"),
@@ -86,14 +87,14 @@ impl Environment {
         }
     }
 
-    /// If no variable does: one that names a database to its own clients (`PGHOST`), and the URL that leaves everything to such variables.
-    /// It does not override a configuration.
+    /// If no variable names a database, returns one that names a database to its own clients (`PGHOST`), and the URL that leaves everything
+    /// to such variables. It does not override a configuration.
     pub fn named_for_clients(&self) -> Option<(&'static str, &'static str)> {
         if self.named_by().is_some() { None } else { self.clients }
     }
 
-    /// The database for commands without a configuration file: `DATABASE_URL`, else the `MYSQL_*` variables, else those of a database's own
-    /// clients; `None` if no variable is set.
+    /// Returns the database for commands without a configuration file: from `DATABASE_URL`, otherwise from the `MYSQL_*` variables,
+    /// otherwise from the variables of a database's own clients; `None` if no variable is set.
     ///
     /// # Errors
     /// If the URL or the port is not valid, if the variables name no server or no database, or if the password's file cannot be read.
@@ -127,7 +128,8 @@ impl Environment {
         if problems.is_empty() { mysql.address() } else { Err(ConfigError::new(problems)) }
     }
 
-    /// Checks that no variable is about a server that none names: where one was forgotten, another database would be written.
+    /// Checks that no variable describes a server that no other variable names. If the name was forgotten, another database would be
+    /// written.
     fn names_nothing(&self) -> Result<(), ConfigError> {
         let about_a_server = [
             ("MYSQL_PORT", self.port.is_some()),
@@ -147,12 +149,12 @@ impl Environment {
         )))
     }
 
-    /// Overrides the file's values with those that are set.
+    /// Overrides the file's values with the variables that are set.
     pub(super) fn apply(&self, config: &mut Config, problems: &mut Vec<Problem>) {
         self.apply_to(&mut config.mysql, problems);
         let storage = &mut config.metadata_storage;
         if self.url.is_some() || self.host.is_some() || self.database.is_some() {
-            // The password in the file of the configuration is another database's.
+            // The password file in the configuration belongs to another database.
             (storage.database_url, storage.password_file) = (self.url.clone(), None);
             storage.password_command = Default::default();
         }

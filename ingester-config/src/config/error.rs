@@ -12,7 +12,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// Sorts `problems` by line; those without a line come last.
+    /// Sorts `problems` by line; problems without a line come last.
     pub(super) fn new(mut problems: Faults) -> Self {
         problems.sort_by_key(|problem| problem.line.unwrap_or(u64::MAX));
         ConfigError { file: None, problems }
@@ -27,7 +27,7 @@ impl ConfigError {
         self
     }
 
-    /// All mistakes, in the order of the lines.
+    /// Returns all mistakes, in the order of the lines.
     #[cfg(test)]
     pub(super) fn problems(&self) -> &[Fault] {
         &self.problems

@@ -25,7 +25,7 @@ use std::time::Duration;
 /// The most workers of one kind.
 const MOST_WORKERS: usize = 256;
 
-/// More than a thousand members would hardly be quicker than one.
+/// The most shards of one kind. More than a thousand members would be little faster than a single one.
 const MOST_SHARDS: u32 = 1024;
 
 const FINALIZERS: &[(&str, Finalizer)] =
@@ -64,34 +64,34 @@ settings! {
     /// The configuration of `ingester run` and `ingester serve`. [`Default`] is the configuration of an empty file.
     pub struct Config("", kinds) {
         section
-        /// Whether objects are stored, and where.
+        /// The switch for storing objects, and the database for them.
         metadataStorage => metadata_storage: MetadataStorage;
         section
         /// The MySQL server.
         mysql => mysql: Mysql;
         section
-        /// How objects are mirrored.
+        /// Options for mirroring objects.
         ingester => ingester: Ingester;
         section
-        /// For how long rows of deleted objects are kept.
+        /// The time for which rows of deleted objects are kept.
         retention => retention: Retention;
         section
-        /// Which objects leave etcd by rules.
+        /// The rules by which objects leave etcd.
         policies => policies: Policies;
         section
-        /// The log of changes, by which clients watch.
+        /// The log of changes, which watching clients need.
         changes => changes: Changes;
         section
         /// The API of `ingester serve`.
         serve => serve: Serve;
         section
-        /// How `ingester serve` asks the database.
+        /// The database that `ingester serve` reads, and its limits.
         query => query: Query;
         section
         /// Metrics and probes.
         server => server: Monitoring;
         section
-        /// What is logged and how.
+        /// The format and the level of the log.
         log => log: Log;
     }
 }
@@ -183,7 +183,7 @@ settings! {
         /// A command that prints the password.
         passwordCommand => password_command: PasswordCommand;
         section
-        /// How connections are encrypted.
+        /// The encryption of connections.
         tls => tls: Tls;
     }
 }
@@ -286,7 +286,7 @@ settings! {
         /// The maximum number of rows that are backfilled per second. `0`: no limit.
         backfillRate => backfill_rate: u32 = "5000", "0 to 1000000", Now, read(whole(0..=1_000_000));
         section
-        /// How several ingesters share the work.
+        /// Options for sharing the work among several ingesters.
         replicas => replicas: Replicas;
     }
 }

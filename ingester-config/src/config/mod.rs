@@ -65,23 +65,23 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// When sweeps of a kind stop, see [`Fuse`]: how many rows they may mark as deleted in any case.
+/// The number of rows that the sweeps of a kind may mark as deleted in any case, see [`Fuse`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepLimit(Option<u64>);
 
 impl SweepLimit {
-    /// Of so many rows; 0 for no limit.
+    /// Returns a limit of this many rows; 0 for no limit.
     pub const fn of(rows: u64) -> Self {
         SweepLimit(if rows == 0 { None } else { Some(rows) })
     }
 
-    /// How many rows sweeps of a kind may mark in any case; `None` for no limit.
+    /// Returns how many rows the sweeps of a kind may mark in any case; `None` for no limit.
     pub const fn rows(self) -> Option<u64> {
         self.0
     }
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -96,9 +96,9 @@ pub enum LogFormat {
 pub enum LogLevel {
     /// Failures.
     Error,
-    /// Also what looks wrong.
+    /// Also things that look wrong.
     Warn,
-    /// Also what happens, in batches.
+    /// Also events, in batches.
     #[default]
     Info,
     /// Also each object.
@@ -108,7 +108,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    /// The level as the file and `RUST_LOG` write it.
+    /// Returns the level as the file and `RUST_LOG` write it.
     pub fn as_str(self) -> &'static str {
         match self {
             LogLevel::Error => "error",
@@ -120,7 +120,7 @@ impl LogLevel {
     }
 }
 
-/// The database of a URL, whose password may be in a file.
+/// Returns the database of a URL whose password may be in a file.
 fn of_url(url: &Secret, password_file: Option<&Path>) -> Result<Address, ConfigError> {
     let address = url.reveal().parse().map_err(|error| ConfigError::of(format!("{error}")))?;
     match password_file {
@@ -129,10 +129,11 @@ fn of_url(url: &Secret, password_file: Option<&Path>) -> Result<Address, ConfigE
     }
 }
 
-/// The same database, with the password that the command of `section` prints, if it names one beside nothing that has the password already.
+/// Adds the password that the command of `section` prints, if the section names a command. `beside` is another key that has the password
+/// already, which is a mistake.
 ///
 /// # Errors
-/// If two keys say where the password is, the command is not named, or the database has a password already.
+/// If two keys provide the password, the command has no name, or the database has a password already.
 fn with_command(
     address: Address,
     command: &PasswordCommand,
@@ -152,7 +153,7 @@ fn with_command(
     address.password_command(command.clone()).map_err(|error| ConfigError::of(error.to_string()))
 }
 
-/// The same database, with the password that is in a file, which is read again when the database refuses the password.
+/// Adds the password from a file, which is read again when the database refuses the password.
 ///
 /// # Errors
 /// If the file cannot be read, or the database has a password already, or can have none.
@@ -165,7 +166,7 @@ pub fn with_password(address: Address, file: &Path) -> Result<Address, ConfigErr
     address.password(password.reveal(), read).map_err(|error| ConfigError::of(error.to_string()))
 }
 
-/// Whether to mirror, and into which database.
+/// The decision whether the ingester mirrors, and into which database.
 #[derive(Clone, Debug)]
 pub enum Gate {
     /// `metadataStorage.enableMetadataStorage` is false. Stay idle.
@@ -180,9 +181,9 @@ impl Config {
     /// Reads the text of a configuration file. `environment` overrides it. `kinds` are the names of the registered kinds. An
     /// empty text and empty sections have all defaults.
     ///
-    /// The database is the first of these that is set: `DATABASE_URL`; `MYSQL_HOST` or `MYSQL_DB_NAME`, with the section `mysql`
-    /// for what no variable sets; `metadataStorage.databaseURL`; the section `mysql`, in which `MYSQL_PORT`, `MYSQL_USER` and
-    /// `MYSQL_PASSWORD` (or `MYSQL_PASSWORD_FILE`) replace the keys.
+    /// The database is the first of these that is set: `DATABASE_URL`; `MYSQL_HOST` or `MYSQL_DB_NAME`, with the section `mysql` for values
+    /// that no variable sets; `metadataStorage.databaseURL`; the section `mysql`, in which `MYSQL_PORT`, `MYSQL_USER` and `MYSQL_PASSWORD`
+    /// (or `MYSQL_PASSWORD_FILE`) replace the keys.
     ///
     /// # Errors
     /// If the text is not valid YAML, or has unknown keys, duplicate keys, or wrong values such as kinds that are not
@@ -195,7 +196,7 @@ impl Config {
         if !problems.is_empty() {
             return Err(ConfigError::new(problems));
         }
-        // Contradictions are only looked for if every single value is correct.
+        // Look for contradictions only if every single value is correct.
         match config.mysql.tls.check() {
             Err(mistake) => Err(ConfigError::of(mistake.to_string())),
             Ok(()) => config
@@ -209,7 +210,7 @@ impl Config {
     /// Reads the file at `path` as [`Config::parse`] does.
     ///
     /// # Errors
-    /// If the file cannot be read, and those of [`Config::parse`]. The error names the file.
+    /// If the file cannot be read, and as [`Config::parse`]. The error names the file.
     pub fn load(path: &Path, environment: &Environment, kinds: &KindNames) -> Result<Self, ConfigError> {
         files::read_text(path)
             .map_err(|error| {
@@ -223,7 +224,7 @@ impl Config {
             .map_err(|error| error.in_file(path.display().to_string()))
     }
 
-    /// The configuration of an empty file, for this database.
+    /// Returns the configuration of an empty file, for this database.
     ///
     /// # Errors
     /// If the URL, or the environment, names no database.
@@ -234,7 +235,7 @@ impl Config {
         config.gate().map(|_| config)
     }
 
-    /// The configuration of an empty file, for the database that the environment names.
+    /// Returns the configuration of an empty file, for the database that the environment names.
     ///
     /// # Errors
     /// If the environment names no database, or only a part of one.
@@ -250,8 +251,8 @@ impl Config {
         config.gate().map(|_| config)
     }
 
-    /// `ingester.kindsFile` of the file at `path`. Which kinds a configuration may name is known only after it, so it is read apart,
-    /// before [`Config::load`]; whatever is wrong with the file is left to that.
+    /// Returns `ingester.kindsFile` of the file at `path`. It decides which kinds the configuration may name, so it is read separately,
+    /// before [`Config::load`], which reports all mistakes in the file.
     pub fn kinds_file(path: &Path) -> Option<PathBuf> {
         let text = files::read_text(path).ok()?;
         let root = tree::read(&text).ok()?;
@@ -261,8 +262,8 @@ impl Config {
         }
     }
 
-    /// `ingester.formerPrefixes` of the file at `path`, read apart as [`Config::kinds_file`] is: kinds have the names of their finalizer
-    /// and annotations before the configuration names kinds. What is wrong among them is left to [`Config::load`].
+    /// Returns `ingester.formerPrefixes` of the file at `path`, read separately like [`Config::kinds_file`]: kinds need the names of their
+    /// finalizer and annotations before the configuration names kinds. [`Config::load`] reports mistakes among them.
     pub fn former_prefixes(path: &Path) -> Vec<String> {
         let read = || {
             let root = tree::read(&files::read_text(path).ok()?).ok()?;
@@ -278,7 +279,7 @@ impl Config {
         read().into_iter().flatten().filter_map(prefix).collect()
     }
 
-    /// Whether the storage is enabled, and which database is named.
+    /// Decides whether the ingester mirrors, from the storage's switch and the named database.
     ///
     /// `databaseURL` overrides the section `mysql`. ([`Config::parse`] has already applied the environment.) `mysql.tls` applies
     /// to both, unless the URL has `ssl-` parameters of its own.
@@ -315,10 +316,10 @@ impl Config {
 }
 
 impl Mysql {
-    /// The server's address; `None` if neither host nor database is named.
+    /// Returns the server's address; `None` if neither host nor database is named.
     ///
     /// # Errors
-    /// If only one of them is named, the password's file cannot be read, or two keys say where the password is, or `tls` contradicts itself.
+    /// If only one of them is named, the password's file cannot be read, or two keys provide the password, or `tls` contradicts itself.
     pub fn address(&self) -> Result<Option<Address>, ConfigError> {
         let (host, database) = match (&self.host, &self.database) {
             (None, None) => return Ok(None),
@@ -347,7 +348,8 @@ impl Mysql {
         address.tls(&self.tls).map(Some).map_err(|error| ConfigError::of(format!("{error}")))
     }
 
-    /// How a server connects, which tries again what fails, with the defaults of [`ConnectOptions`] for everything else.
+    /// Returns the options with which a server connects. The retries are short, because a server repeats failed work itself. Everything
+    /// else has the defaults of [`ConnectOptions`].
     pub fn connect_options(&self) -> ConnectOptions {
         ConnectOptions::default()
             .connections(self.max_open_conns)
@@ -358,36 +360,37 @@ impl Mysql {
 }
 
 impl Ingester {
-    /// The workers of `kind`.
+    /// Returns the number of workers of `kind`.
     pub fn concurrent_reconciles_of(&self, kind: &str) -> usize {
         self.concurrent_reconciles_map.get(kind).copied().unwrap_or(self.concurrent_reconciles)
     }
 
-    /// The requeue period of `kind`.
+    /// Returns the requeue period of `kind`.
     pub fn requeue_period_of(&self, kind: &str) -> Duration {
         self.requeue_period_map.get(kind).copied().unwrap_or(self.requeue_period)
     }
 
-    /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
+    /// Returns which objects of `kind` carry our finalizer: the value for this kind, otherwise the value for all kinds, otherwise the
+    /// kind's own.
     pub fn finalizer_of(&self, kind: &Kind) -> Finalizer {
         self.finalizer_map.get(kind.name()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
     }
 
-    /// How long changes of an object of `kind` are gathered after a write; zero: not at all.
+    /// Returns the time for which changes of an object of `kind` are collected after a write; zero for not at all.
     pub fn settle_of(&self, kind: &str) -> Duration {
         self.settle_map.get(kind).copied().unwrap_or(self.settle)
     }
 
-    /// The objects of `kind` that are read.
+    /// Returns the selection of the objects of `kind` that are read.
     pub fn selection_of(&self, kind: &str) -> Selection {
         let of = |map: &BTreeMap<String, Selector>| map.get(kind).cloned().unwrap_or_default();
         Selection { labels: of(&self.label_selector_map), fields: of(&self.field_selector_map) }
     }
 
-    /// Whether the keys about these kinds agree with each other.
+    /// Checks that the keys about these kinds agree with each other.
     ///
     /// # Errors
-    /// If the objects of a kind carry our finalizer and not all of them are read.
+    /// If the objects of a kind carry our finalizer, but not all of them are read.
     pub fn check(&self, kinds: &[Kind]) -> Result<(), ConfigError> {
         for kind in kinds.iter().filter(|kind| self.has_kind(kind.name())) {
             let name = kind.name();
@@ -401,18 +404,18 @@ impl Ingester {
         Ok(())
     }
 
-    /// The fuse of the sweeps and the filter of `kind`; `None` without a limit.
+    /// Returns the fuse of the sweeps and the filter of `kind`; `None` without a limit.
     pub fn fuse(&self, kind: &Kind) -> Option<Fuse> {
         let namespaces = if kind.namespaced() { self.namespaces.clone() } else { Vec::new() };
         Some(Fuse { limit: self.sweep_limit.rows()?, namespaces })
     }
 
-    /// Whether nothing is written for `kind`.
+    /// Returns true if nothing is written for `kind`.
     pub fn is_suspended(&self, kind: &str) -> bool {
         self.suspend.iter().any(|name| name == kind)
     }
 
-    /// Whether `kind` is mirrored.
+    /// Returns true if `kind` is mirrored.
     pub fn has_kind(&self, kind: &str) -> bool {
         self.kinds.is_empty() || self.kinds.iter().any(|name| name == kind)
     }

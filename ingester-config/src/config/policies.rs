@@ -9,24 +9,24 @@ use ingester_declare::text::{Faults, Located};
 use ingester_sql::query::SelectorError;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which live objects of a kind leave etcd: a rule of `policies.evict`, or of the kind.
+/// A rule that selects live objects of a kind to leave etcd: from `policies.evict`, or of the kind itself.
 ///
-/// One of the configuration that has the name of a rule of the kind says what is different from that one.
+/// If a rule of the configuration has the name of a rule of the kind, it contains only the differences from that rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EvictionRule {
-    /// What messages and metrics call it; no two rules of a kind have one name.
+    /// The rule's name in messages and metrics, unique among the rules of a kind.
     pub name: String,
-    /// Which objects leave.
+    /// Selects the objects that leave.
     pub condition: Condition,
-    /// Whether objects leave. If not, the rule only says which would.
+    /// If true, objects leave. Otherwise the rule only reports the objects that would.
     pub enforce: bool,
 }
 
 impl EvictionRule {
-    /// A rule of a struct or a file, which nothing leaves by.
+    /// Returns a rule of a struct or a file. It is not enforced, so no object leaves because of it.
     ///
     /// # Errors
-    /// If one of its selectors is not one: constant evaluation does not read them.
+    /// If one of its selectors is invalid, because constant evaluation does not read them.
     pub fn of_kind(rule: &schema::EvictionRule) -> Result<Self, SelectorError> {
         Ok(EvictionRule { name: rule.name.into(), condition: Condition::of_kind(rule)?, enforce: false })
     }
@@ -51,7 +51,7 @@ impl Section<'_> {
     }
 }
 
-/// The rules of one kind. What they lack may be said by the kind's rules of the same names.
+/// Reads the rules of one kind. The kind's rules of the same names may provide the parts that they lack.
 fn rules(at: &Located<'_>, faults: &mut Faults) -> Vec<EvictionRule> {
     let (mut rules, mut names) = (Vec::new(), BTreeSet::new());
     for at in at.elements(faults) {
@@ -66,7 +66,7 @@ fn rules(at: &Located<'_>, faults: &mut Faults) -> Vec<EvictionRule> {
     rules
 }
 
-/// A rule that the configuration has. `None` if its switch is not one.
+/// Reads a rule of the configuration. Returns `None` if its switch is invalid.
 pub(super) fn of_configuration(rule: &WrittenRule<'_>, faults: &mut Faults) -> Option<EvictionRule> {
     if let (Some((at, _)), None) = (&rule.since, &rule.after) {
         faults.push(at.fault(Fault::EvictSinceAlone.to_string()));
@@ -78,7 +78,7 @@ pub(super) fn of_configuration(rule: &WrittenRule<'_>, faults: &mut Faults) -> O
     Some(EvictionRule { name: rule.name.to_owned(), condition: Condition::of_configuration(rule), enforce })
 }
 
-/// A single value, if there is one and it is right.
+/// Returns a single value, if there is one and it is correct.
 pub(super) fn one<T>(
     at: Option<Located<'_>>,
     faults: &mut Faults,

@@ -1,9 +1,9 @@
-//! How several ingesters share the work.
+//! The options for sharing the work among several ingesters.
 
 use super::{ConfigError, Replicas};
 
 impl Replicas {
-    /// Into how many shards a kind is split: one where the work is not shared.
+    /// Returns the number of shards of a kind: one if the work is not shared.
     pub fn shards_of(&self, kind: &str) -> u32 {
         if !self.enabled {
             return 1;
@@ -11,7 +11,7 @@ impl Replicas {
         self.shards_map.get(kind).copied().unwrap_or(self.shards)
     }
 
-    /// Whether the times fit together, as client-go's leader election asks for them.
+    /// Checks that the times fit together, with the conditions of client-go's leader election.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let wrong = |message: &str| Err(ConfigError::of(format!("`ingester.replicas`: {message}")));
         if self.lease_duration.subsec_nanos() != 0 {

@@ -1,4 +1,4 @@
-//! How long the rows of deleted objects are kept, and the rules that purge rows.
+//! The time for which rows of deleted objects are kept, and the rules that purge rows.
 
 use super::Retention;
 use super::condition::Condition;
@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// For how long a row is kept once its object is deleted.
+/// The time for which a row is kept after its object was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// For so long; then it is purged.
+    /// For this long; then the row is purged.
     For(Duration),
     /// For ever.
     Forever,
@@ -32,10 +32,10 @@ pub enum Retained {
 }
 
 impl Retained {
-    /// Both of them.
+    /// Both states.
     pub const ALL: [Retained; 2] = [Retained::Deleted, Retained::Evicted];
 
-    /// As the file writes it.
+    /// Returns the state as the file writes it.
     pub fn as_str(self) -> &'static str {
         match self {
             Retained::Deleted => "deleted",
@@ -43,7 +43,7 @@ impl Retained {
         }
     }
 
-    /// The column of the time that `after` counts from, if a rule does not name another one.
+    /// Returns the column of the time that `after` counts from, if a rule does not name another one.
     pub fn since(self) -> &'static str {
         match self {
             Retained::Deleted => "delete_time",
@@ -54,50 +54,50 @@ impl Retained {
 
 const STATES: &[(&str, Retained)] = &[("deleted", Retained::Deleted), ("evicted", Retained::Evicted)];
 
-/// A rule of `retention.rules`: which rows of some kinds are purged.
+/// A rule of `retention.rules`. It selects rows of some kinds to purge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetentionRule {
-    /// What messages and metrics call it; no two rules have one name.
+    /// The rule's name in messages and metrics, unique among all rules.
     pub name: String,
     /// The kinds.
     pub kinds: Vec<String>,
     /// The state of the rows.
     pub state: Retained,
-    /// Whether it is also about kinds whose every object is evicted, because they are immutable by contract.
+    /// If true, the rule also applies to kinds of which every object is evicted because they are immutable by contract.
     pub immutable: bool,
     /// The folder into which rows are written before they are purged.
     pub export: Option<PathBuf>,
-    /// Which rows are purged. Its time is by default that of the state.
+    /// Selects the rows that are purged. The state determines its default time.
     pub condition: Condition,
-    /// Whether rows are purged. If not, the rule only says which would be.
+    /// If true, rows are purged. Otherwise the rule only reports the rows that would be.
     pub enforce: bool,
 }
 
 impl Retention {
-    /// For how long the row of an object of `kind` is kept once that is deleted; `None` if that is not said. What is said here of this
-    /// kind comes first, then what its struct says, then what is said here of all kinds.
+    /// Returns the time for which the row of a deleted object of `kind` is kept; `None` if nothing sets it. The value for this kind in the
+    /// configuration comes first, then the value of its struct, then the value for all kinds in the configuration.
     pub fn of(&self, kind: &Kind) -> Option<Kept> {
         let of_kind = || kind.retention().map(Kept::For);
         self.deleted_map.get(kind.name()).copied().or_else(of_kind).or(self.deleted)
     }
 
-    /// How long after its end a former version of an object of `kind` is purged; `None` for never, and for a kind without a history. What is said
-    /// here shortens what the kind says.
+    /// Returns the time after its end at which a former version of an object of `kind` is purged; `None` for never, and for a kind without
+    /// a history. The configuration can only shorten the kind's own value.
     pub fn of_history(&self, kind: &Kind) -> Option<Duration> {
         let said = self.history_map.get(kind.name()).copied().flatten().or(self.history);
         let history = kind.history()?;
         history.keep.into_iter().chain(said).min()
     }
 
-    /// The rules about rows of a kind in a state.
+    /// Returns the rules about rows of a kind in a state.
     pub fn rules_of(&self, kind: &Kind, state: Retained) -> impl Iterator<Item = &RetentionRule> {
         let is_of =
             move |rule: &&RetentionRule| rule.state == state && rule.kinds.iter().any(|name| name == kind.name());
         self.rules.iter().filter(is_of)
     }
 
-    /// How long after its eviction the row of an object of `kind` may be purged by a rule at the earliest; `None` if no rule that is
-    /// enforced purges such rows.
+    /// Returns the shortest time after its eviction at which a rule may purge the row of an object of `kind`; `None` if no enforced rule
+    /// purges such rows.
     pub fn purges_evicted_after(&self, kind: &Kind) -> Option<Duration> {
         let rules = self.rules_of(kind, Retained::Evicted).filter(|rule| rule.enforce);
         let after = |condition: &Condition| condition.after.filter(|_| condition.since() == Retained::Evicted.since());
@@ -105,13 +105,13 @@ impl Retention {
     }
 }
 
-/// How long rows are kept; zero means for ever.
+/// Reads the time for which rows are kept; zero means for ever.
 pub(super) fn kept(text: &str) -> Result<Kept, String> {
     duration(RETENTION.or_never())(text).map(|age| if age.is_zero() { Kept::Forever } else { Kept::For(age) })
 }
 
 impl Section<'_> {
-    /// Reads a list of rules by which rows are purged, of kinds that `kind` checks.
+    /// Reads a list of rules that purge rows. `kind` checks their kinds.
     pub(super) fn retention_rules(
         &mut self,
         key: &'static str,
@@ -123,7 +123,7 @@ impl Section<'_> {
     }
 }
 
-/// The rules of `retention.rules`. `kind` finds a kind by its name.
+/// Reads the rules of `retention.rules`. `kind` finds a kind by name.
 fn retention_rules(
     at: &Located<'_>,
     faults: &mut Faults,
@@ -140,7 +140,7 @@ fn retention_rules(
     rules
 }
 
-/// The keys that a rule has besides those of a rule of evictions.
+/// The keys of such a rule in addition to the keys of a rule of evictions.
 const OWN: [&str; 4] = ["kinds", "state", "immutable", "export"];
 
 fn rule(
@@ -182,7 +182,7 @@ fn rule(
     (faults.len() == before).then_some(rule)
 }
 
-/// The kinds of a rule, each once.
+/// Reads the kinds of a rule, each once.
 fn names(at: &Located<'_>, faults: &mut Faults, kind: &impl Fn(&str) -> Result<String, String>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     if at.items().is_some_and(|items| items.is_empty()) {

@@ -7,16 +7,16 @@
 //! key => field: Type = "default", "what it takes", Effect, read(reader), variable NAME;
 //! ```
 //!
-//! with the default as the file writes it (empty for a key without a default), the allowed values in words, when a change takes
-//! effect, the method of [`Section`] that reads the key with its arguments, and optionally the environment variable that overrides it.
-//! Nested sections follow the keys of their section.
+//! with the default as the file writes it (empty for a key without a default), the allowed values in words, the time at which a change
+//! takes effect, the method of [`Section`] that reads the key with its arguments, and optionally the environment variable that overrides
+//! it. Nested sections follow the keys of their section.
 
 use super::section::{Findings, Section, section};
 use super::tree;
 use ingester_core::KindNames;
 use ingester_declare::text::Fault;
 
-/// When a changed key has an effect.
+/// The time at which a changed key takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// At once.
@@ -29,17 +29,17 @@ pub(super) enum Effect {
     None,
 }
 
-/// What a changed file changes, by the paths of its keys.
+/// The changes of a changed file, by the paths of its keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigChanges {
-    /// These are taken up.
+    /// Keys that take effect now.
     pub taken_up: Vec<&'static str>,
-    /// These have no effect before a restart.
+    /// Keys that take effect after a restart.
     pub need_a_restart: Vec<&'static str>,
 }
 
 impl ConfigChanges {
-    /// Notes that this key has changed. Returns whether it is taken up.
+    /// Records that this key has changed. Returns true if the change is taken up.
     pub(super) fn note(&mut self, path: &'static str, effect: Effect) -> bool {
         match effect {
             Effect::Now => self.taken_up.push(path),
@@ -50,12 +50,12 @@ impl ConfigChanges {
     }
 }
 
-/// One key, for those who compare all of them.
+/// One key, for code that compares all keys.
 #[cfg(test)]
 pub(super) struct Row {
-    /// With the sections that it is in: `mysql.tls.mode`.
+    /// The full path with the key's sections: `mysql.tls.mode`.
     pub(super) path: &'static str,
-    /// As the file writes it.
+    /// The default as the file writes it.
     pub(super) default: &'static str,
     pub(super) takes: &'static str,
     pub(super) effect: Effect,
@@ -71,10 +71,10 @@ pub(super) trait Settings: Sized {
     /// Reads the keys that are in `section`; `kinds` are the names that a key may have.
     fn read(&mut self, section: &mut Section<'_>, kinds: &KindNames);
 
-    /// Takes those values of a changed file that can change while the program runs, and notes which they are.
+    /// Takes the values of a changed file that can change while the program runs, and records their keys.
     fn change(&mut self, changed: &Self, changes: &mut ConfigChanges);
 
-    /// Every key.
+    /// Returns every key.
     #[cfg(test)]
     fn rows() -> Vec<Row>;
 
@@ -85,7 +85,7 @@ pub(super) trait Settings: Sized {
         Ok(findings)
     }
 
-    /// This section, whose values are blank, with its defaults.
+    /// Returns this section, whose values are blank, with its defaults.
     fn with_defaults(mut self) -> Self {
         let read = self.read_text(Self::DEFAULTS, &KindNames::of(&[]));
         debug_assert!(read.is_ok_and(|findings| findings.problems.is_empty()), "{}", Self::DEFAULTS);
@@ -93,7 +93,7 @@ pub(super) trait Settings: Sized {
     }
 }
 
-/// The structs of sections, or [`Settings`] for a section whose struct is elsewhere, out of their rows.
+/// Generates the structs of sections from their rows, or [`Settings`] for a section whose struct is elsewhere.
 macro_rules! settings {
     ($(#[doc = $doc:literal])* pub struct $name:ident($path:literal, $kinds:ident) $body:tt) => {
         settings! { @struct [$(#[doc = $doc])*] $name $body }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The longest password, in bytes: more is a sign that another file, or a device, was named by mistake.
+/// The longest password, in bytes. A longer one is a sign that another file, or a device, was named by mistake.
 const LONGEST: u64 = 4096;
 
 /// A password, or a URL that may contain one. It prints itself as `***`.
@@ -14,21 +14,22 @@ const LONGEST: u64 = 4096;
 pub struct Secret(String);
 
 impl Secret {
-    /// The text itself, for connecting.
+    /// Returns the text itself, for connecting.
     pub(super) fn reveal(&self) -> &str {
         &self.0
     }
 }
 
 impl Secret {
-    /// The text of a file, such as one that a Kubernetes Secret mounts. A newline at its end is not a part of it.
+    /// Reads the text of a file, such as a mounted Kubernetes Secret, without the newline at its end.
     ///
     /// # Errors
-    /// If the file cannot be read, is empty, is not UTF-8, or is too long. They name the file, if there is one, and nothing of what is in it.
+    /// If the file cannot be read, is empty, is not UTF-8, or is too long. The errors name the file, if there is one, and contain nothing
+    /// of its content.
     pub(super) fn read(file: &Path) -> Result<Self, ConfigError> {
         let wrong = |what: &str| ConfigError::of(format!("the password file {} {what}", file.display()));
         let bytes = files::read_within(file, LONGEST).map_err(|error| match error.kind() {
-            // What should be its name may be the password itself.
+            // The user may have written the password itself in the place of the file's name.
             ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => ConfigError::of(format!(
                 "the password file that --password-file, MYSQL_PASSWORD_FILE, DATABASE_PASSWORD_FILE or a key `passwordFile` names does not exist (give \
                  the name of a file there, not the password): {error}"

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The value of a section that is absent.
 const ABSENT: Tree = Tree { line: 1, content: Content::Null };
 
-/// The mistakes that were found while reading, to be reported together.
+/// The mistakes that were found while reading. They are reported together.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) problems: Faults,
@@ -19,7 +19,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// All mistakes. Unknown keys come last, because their remedies need the keys of all sections.
+    /// Returns all mistakes. Unknown keys come last, because their remedies need the keys of all sections.
     pub(super) fn into_problems(self) -> Faults {
         let Findings { mut problems, known, unknown } = self;
         problems.extend(unknown.into_iter().map(|unknown| unknown.fault(&known)));
@@ -34,7 +34,7 @@ pub(super) struct Section<'f> {
     pub(super) findings: &'f mut Findings,
 }
 
-/// Reads `tree`, the map at `path`, with `read`. All keys that `read` does not ask for are unknown.
+/// Reads `tree`, the map at `path`, with `read`. All keys that `read` does not take are unknown.
 pub(super) fn section(path: String, tree: Tree, findings: &mut Findings, read: impl FnOnce(&mut Section<'_>)) {
     read_section(Located::new(path, &tree, &SYNTAX), findings, read);
 }
@@ -102,7 +102,7 @@ impl<'f> Section<'f> {
         }
     }
 
-    /// Reads a list of texts, of which some may be the same.
+    /// Reads a list of texts, which may have duplicates.
     pub(super) fn texts(
         &mut self,
         key: &'static str,
@@ -139,7 +139,7 @@ impl<'f> Section<'f> {
     }
 }
 
-/// Reads a single value, or returns what is wrong with it.
+/// Reads a single value, or returns the mistake in it.
 pub(super) fn single<T>(at: &Located<'_>, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Fault> {
     match at.content() {
         Content::Text(text) => read(text).map_err(|allowed| at.fault(format!("found `{}`; {allowed}", shown(text)))),
@@ -147,7 +147,7 @@ pub(super) fn single<T>(at: &Located<'_>, read: impl FnOnce(&str) -> Result<T, S
     }
 }
 
-/// A value for a message: one short line. The text before an `@` may contain a password.
+/// Returns a value for a message: one short line. The text before an `@` may contain a password.
 pub(super) fn shown(text: &str) -> String {
     match text.rsplit_once('@') {
         Some((_, host)) => format!("***@{}", shortened(host)),

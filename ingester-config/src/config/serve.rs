@@ -3,44 +3,44 @@
 use super::{Config, ConfigError};
 use ingester_store::Address;
 
-/// Whether the API server is believed that names callers in headers.
+/// The trust in an API server that names callers in headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrontProxy {
-    /// If it says by which certificate it is known.
+    /// Trust it if its ConfigMap with the certificate can be read.
     #[default]
     Auto,
-    /// It must say so, or the server does not start.
+    /// Trust it. If the ConfigMap cannot be read, the server does not start.
     Required,
-    /// No.
+    /// Do not trust it.
     Never,
 }
 
-/// Who may see deleted and evicted objects.
+/// The callers who may see deleted and evicted objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FormerObjects {
-    /// Every user who has the right to the objects of their namespace.
+    /// Every user who may read the objects of the namespace.
     #[default]
     Granted,
-    /// The same, but not those that are older than the namespace.
+    /// The same users, but not for objects that are older than the namespace.
     OlderHidden,
     /// No caller.
     None,
 }
 
-/// As whom `ingester serve` restores objects into the cluster.
+/// The identity with which `ingester serve` restores objects into the cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestoreAs {
-    /// As the caller.
+    /// The caller.
     #[default]
     User,
-    /// As its own account.
+    /// The server's own account.
     Server,
-    /// It does not.
+    /// Objects are not restored.
     Off,
 }
 
 impl Config {
-    /// Where objects are read, if `query.databaseURL` names another database than the one of [`Config::gate`].
+    /// Returns the database from which objects are read, if `query.databaseURL` names another one than [`Config::gate`].
     ///
     /// # Errors
     /// If the URL is not valid, or `mysql.tls` contradicts itself. [`Config::parse`] reports these, too.

@@ -36,12 +36,12 @@ static KINDS: LazyLock<KindNames> = LazyLock::new(|| {
     KindNames::of(&["Model", "Pipeline", "PipelineRun"].map(kind))
 });
 
-/// `text` without an environment.
+/// Parses `text` without an environment.
 fn parse(text: &str) -> Result<Config, ConfigError> {
     Config::parse(text, &Environment::default(), &KINDS)
 }
 
-/// `text` with these variables.
+/// Parses `text` with these variables.
 fn parse_with(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
     Config::parse(text, &environment(variables), &KINDS)
 }
@@ -50,12 +50,12 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
 }
 
-/// `docs/configuration.md`.
+/// Returns `docs/configuration.md`.
 fn page() -> String {
     std::fs::read_to_string(PAGE).unwrap()
 }
 
-/// The mistakes of `text`.
+/// Returns the mistakes of `text`.
 fn mistakes(text: &str) -> Vec<String> {
     let error = parse(text).expect_err(text);
     error.problems().iter().map(ToString::to_string).collect()
@@ -173,13 +173,13 @@ log: { format: json, level: WARN }
             enable_resource_version_cache: true,
             database_url: None,
             password_file: None,
-            // It needs a URL: `database.rs` has one.
+            // It needs a URL, which the tests in `database.rs` have.
             password_command: UrlPasswordCommand::default(),
         },
         mysql: Mysql {
             host: Some("10.0.0.1".into()),
             port: 3307,
-            // Texts stay as they are written.
+            // Texts stay as written.
             user: Some("007".into()),
             password: Some("0123".into()),
             password_file: None,
@@ -187,7 +187,7 @@ log: { format: json, level: WARN }
             max_open_conns: 7,
             max_idle_conns: 0,
             conn_max_lifetime: None,
-            // `database.rs` has one: there is a password here.
+            // There is a password here already. The tests in `database.rs` have a command.
             password_command: PasswordCommand::default(),
             tls,
         },
@@ -442,7 +442,7 @@ fn kinds_of_one_name_have_settings_of_their_own() {
     let mistaken = Config::parse("ingester: {kinds: [Model]}", &Environment::default(), &KindNames::of(&kinds));
     let error = mistaken.unwrap_err().to_string();
     assert!(error.contains("several kinds have this name: use `Model.michelangelo.api` or `Model.apps`"), "{error}");
-    // A kind whose name is its own may be named with its group, too, and is called by its name.
+    // A kind with a unique name may be written with its group, too. Its name is then used.
     let config = parse("ingester: {suspend: [Pipeline.michelangelo.api]}").unwrap();
     assert_eq!(config.ingester.suspend, ["Pipeline"]);
 }
@@ -457,6 +457,6 @@ fn a_kind_with_our_finalizer_has_no_selection() {
     let refused = check(&selected.replace("FINALIZER", "ensure")).unwrap_err();
     assert!(refused.contains("set `ingester.finalizerMap: {Model: never}`, or `existing`"), "{refused}");
     assert_eq!(check("ingester: {labelSelectorMap: {Model: ''}}"), Ok(()));
-    // Of a kind that is not mirrored, nothing is read.
+    // Nothing is read of a kind that is not mirrored.
     assert_eq!(check("ingester: {labelSelectorMap: {Model: a=b}, kinds: [Pipeline]}"), Ok(()));
 }

@@ -1,9 +1,9 @@
-//! A configuration as a tree whose values are text: a password of digits is not a number, and the key decides what a value means.
+//! Reads a configuration as a tree whose values are text: a password of digits is not a number, and the key decides the meaning of a value.
 
 use ingester_declare::text::{self, Fault, Syntax};
 pub(super) use ingester_declare::text::{Content, Tree};
 
-/// A configuration: it may have passwords.
+/// The syntax of a configuration, which may have passwords.
 pub(super) const SYNTAX: Syntax = Syntax { passwords: true, hint: |_| None };
 
 /// Reads `text`, which is one YAML document; an empty one is [`Content::Null`].

@@ -9,19 +9,19 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A duration.
+/// The bounds of a duration.
 pub(super) const DURATION: Bounds = Bounds::new("0s", "365d");
 
-/// How long changes may be gathered.
+/// The bounds of the time for which changes are collected.
 pub(super) const SETTLE: Bounds = Bounds::new("0s", "1h");
 
-/// A time in which something must be done.
+/// The bounds of a time in which something must be done.
 pub(super) const TIME: Bounds = Bounds::new("1s", "365d");
 
-/// How long a marked row stays: at least so long that a person can react.
+/// The bounds of the time for which a marked row stays. The shortest lets a person react.
 pub(super) const GRACE: Bounds = Bounds::new("1m", "36500d");
 
-/// How names begin under which the ingester keeps something in `ingester_settings`.
+/// The prefixes of names that the ingester uses itself in `ingester_settings`.
 const OWN_SETTINGS: [&str; 11] = [
     "view:",
     "definition/",
@@ -36,20 +36,20 @@ const OWN_SETTINGS: [&str; 11] = [
     "policy/",
 ];
 
-/// More such names, as a whole.
+/// Complete names that the ingester uses itself.
 const OWN_NAMES: [&str; 3] = ["changes", "cluster", "members"];
 
-/// A text. An empty text counts as no value.
+/// Reads a text. An empty text counts as no value.
 pub(super) fn text(text: &str) -> Result<Option<String>, String> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
-/// The path of a file. An empty text counts as no value.
+/// Reads the path of a file. An empty text counts as no value.
 pub(super) fn path(text: &str) -> Result<Option<PathBuf>, String> {
     Ok((!text.is_empty()).then(|| PathBuf::from(text)))
 }
 
-/// `true` or `false`, in any of YAML 1.1's spellings.
+/// Reads `true` or `false`, in any of YAML 1.1's spellings.
 pub(super) fn truth(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "y" => Ok(true),
@@ -58,7 +58,7 @@ pub(super) fn truth(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A whole number in `range`.
+/// Reads a whole number in `range`.
 pub(super) fn whole<N: FromStr + PartialOrd + Display>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> {
     move |text| match text.parse() {
         Ok(number) if range.contains(&number) => Ok(number),
@@ -66,21 +66,21 @@ pub(super) fn whole<N: FromStr + PartialOrd + Display>(range: RangeInclusive<N>)
     }
 }
 
-/// A pause.
+/// The bounds of a pause.
 pub(super) const PAUSE: Bounds = Bounds::new("100ms", "365d");
 
-/// A duration within `bounds`.
+/// Reads a duration within `bounds`.
 pub(super) fn duration(bounds: Bounds) -> impl Fn(&str) -> Result<Duration, String> {
     move |text| bounds.read(text).map_err(|expected| format!("use {expected}"))
 }
 
-/// A duration up to the longest of `bounds`; zero means never.
+/// Reads a duration up to the longest of `bounds`; zero means never.
 pub(super) fn or_never(bounds: Bounds) -> impl Fn(&str) -> Result<Option<Duration>, String> {
     let read = duration(bounds.or_never());
     move |text| read(text).map(|duration| (!duration.is_zero()).then_some(duration))
 }
 
-/// A duration within `bounds`, or `none`, which is zero.
+/// Reads a duration within `bounds`, or `none`, which is zero.
 pub(super) fn or_none(bounds: Bounds) -> impl Fn(&str) -> Result<Option<Duration>, String> {
     move |text| match text {
         "none" => Ok(Some(Duration::ZERO)),
@@ -88,7 +88,7 @@ pub(super) fn or_none(bounds: Bounds) -> impl Fn(&str) -> Result<Option<Duration
     }
 }
 
-/// One of a few words, in upper or lower case, with `_` or `-`.
+/// Reads one of a few words, in upper or lower case, with `_` or `-`.
 pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&str) -> Result<T, String> {
     move |text| {
         let folded = text.to_ascii_lowercase().replace('_', "-");
@@ -99,7 +99,7 @@ pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&s
     }
 }
 
-/// The name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object KindNames and IDs").
+/// Reads the name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object KindNames and IDs").
 pub(super) fn namespace(text: &str) -> Result<String, String> {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if text.is_empty() || text.len() > 63 || !text.chars().all(inner) || text.starts_with('-') || text.ends_with('-') {
@@ -108,7 +108,7 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// What the names of Leases begin with: it leaves room for what is added.
+/// Reads the prefix of the names of Leases, which leaves room for the parts that are added.
 pub(super) fn lease_name(text: &str) -> Result<String, String> {
     match namespace(text) {
         Ok(name) if name.len() <= 40 => Ok(name),
@@ -116,22 +116,22 @@ pub(super) fn lease_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// What names of finalizers and annotations begin with.
+/// Reads the prefix of the names of finalizers and annotations.
 pub(super) fn prefix(text: &str) -> Result<String, String> {
     check_prefix(text).map(|()| text.to_owned())
 }
 
-/// The name of an audience of tokens.
+/// Reads the name of an audience of tokens.
 pub(super) fn audience(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("use the name of an audience".into()) } else { Ok(text.to_owned()) }
 }
 
-/// A program, an argument of it, or the value of a variable.
+/// Reads a program, an argument of a program, or the value of a variable.
 pub(super) fn argument(text: &str) -> Result<String, String> {
     if text.contains('\0') { Err("use a text without NUL".into()) } else { Ok(text.to_owned()) }
 }
 
-/// The name of a variable of the environment.
+/// Reads the name of an environment variable.
 pub(super) fn variable(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(['=', '\0']) {
         return Err("use the name of an environment variable, without `=`".into());
@@ -139,12 +139,12 @@ pub(super) fn variable(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// One of `kinds`, as it is called.
+/// Reads one of `kinds`, and returns the name that is used for it.
 pub(super) fn kind(kinds: &KindNames) -> impl Fn(&str) -> Result<String, String> {
     |text| kinds.find(text).map(str::to_owned)
 }
 
-/// The name of a setting that views read. Some names in `ingester_settings` are the ingester's own.
+/// Reads the name of a setting that views read. The ingester uses some names in `ingester_settings` itself.
 pub(super) fn setting_name(text: &str) -> Result<String, String> {
     if OWN_SETTINGS.iter().any(|own| text.starts_with(own)) || OWN_NAMES.contains(&text) {
         return Err("the ingester itself keeps a value of this name; give the view's setting another one".into());
@@ -155,7 +155,7 @@ pub(super) fn setting_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// The value of a setting that views read. An empty text takes the setting away.
+/// Reads the value of a setting that views read. An empty text removes the setting.
 pub(super) fn setting_value(text: &str) -> Result<String, String> {
     match text.chars().count() {
         0..=256 => Ok(text.to_owned()),
@@ -163,8 +163,8 @@ pub(super) fn setting_value(text: &str) -> Result<String, String> {
     }
 }
 
-/// An address to listen on: a host and a port. An empty text counts as no value. As in Go, `:8080` means all addresses of the
-/// machine. Whether the address is available turns out when the server listens.
+/// Reads an address to listen on: a host and a port. An empty text counts as no value. As in Go, `:8080` means all addresses of the
+/// machine. An address that is not available fails only when the server listens.
 pub(super) fn listen(text: &str) -> Result<Option<String>, String> {
     match text.rsplit_once(':') {
         None if text.is_empty() => Ok(None),
@@ -173,13 +173,13 @@ pub(super) fn listen(text: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// An address to listen on, which there must be.
+/// Reads an address to listen on, which must not be empty.
 pub(super) fn address(text: &str) -> Result<String, String> {
     listen(text)?.ok_or_else(|| "use an address and a port such as `0.0.0.0:8443`".to_owned())
 }
 
-/// The name or address of a server, or those of several with commas between, each with its port if it has another one than the others. An
-/// empty text counts as no value.
+/// Reads the name or address of a server, or a list of them with commas, where each may have its own port. An empty text counts as no
+/// value.
 pub(super) fn host(text: &str) -> Result<Option<String>, String> {
     let several = text.contains(',');
     for host in text.split(',').map(str::trim) {

@@ -1,4 +1,4 @@
-//! The changes of a kind as a stream, as they are committed.
+//! The changes of a kind as a stream, in the order in which they are committed.
 
 use super::{Change, Position};
 use crate::driver::StoreError;
@@ -7,17 +7,17 @@ use futures::stream::{self, Stream};
 use ingester_core::schema::Table;
 use std::time::Duration;
 
-/// The pause before the log is read again, once all of it is.
+/// The pause before the log is read again after its end was reached.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How many entries are read at once.
+/// The number of entries that are read at once.
 const AT_ONCE: usize = 1000;
 
-/// Why a stream of changes ends.
+/// The reason why a stream of changes ends.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FollowError {
-    /// Entries behind the position may be missing: they are purged, or the database was restored or has lost commits.
+    /// Entries behind the position may be missing: they were purged, or the database was restored or has lost commits.
     #[error(
         "the log of changes of `{table}` cannot be read from {} on: read all rows again, and follow from the position that Store::number_changes gave before",
         position.version()
@@ -28,15 +28,15 @@ pub enum FollowError {
         /// The position.
         position: Position,
     },
-    /// The database cannot be read, or not be written to, which numbering needs.
+    /// The database cannot be read, or cannot be written to, which numbering needs.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Store {
-    /// The changes of a table behind a position, in their order, each as soon as it is committed, without an end. To have
-    /// all rows as well, call [`Store::number_changes`] first, then read the rows, and follow from that position: a change may come that the
-    /// rows have already, and none is missing. At a [reset](super::What::Reset), that is to be done again.
+    /// Returns an endless stream of the changes of a table behind a position, in their order, each as soon as it is committed. To get all
+    /// rows as well, call [`Store::number_changes`] first, then read the rows, and follow from that position. The stream may repeat a
+    /// change that the rows have already, but it misses none. At a [reset](super::What::Reset), do all of this again.
     ///
     /// # Errors
     /// If the log cannot be read on from there. The stream ends with its first error.

@@ -1,19 +1,19 @@
-//! The log of changes, read: what has become of the rows of a kind, in an order in which a reader can stop at any place and go on there.
+//! Reads the log of changes: the changes of a kind's rows, in an order in which a reader can stop at any place and continue there.
 //!
 //! May use: ingester-core, ingester-sql, driver, store, ledger, rows.
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database, decode an object.
 //!
-//! A writer records an entry for each row that it changes, in its own transaction (`rows/log.rs`). Entries have ids, which the database
-//! counts when they are written; they are committed in another order. So a reader numbers them: under a lock that only readers take, each
-//! committed entry gets a number above all earlier ones. An entry whose transaction commits later gets a later number, so a reader that
-//! has read up to a number has missed nothing below it.
+//! A writer records an entry for each row that it changes, in its own transaction (`rows/log.rs`). The database counts the ids of entries
+//! when they are written, but commits them in another order. So a reader numbers them: under a lock that only readers take, each committed
+//! entry gets a number above all earlier ones. An entry whose transaction commits later gets a later number, so a reader that has read up
+//! to a number has missed nothing below it.
 //!
 //! # Guarantees
-//! - What is committed when [`Store::number_changes`](crate::Store::number_changes) begins has a number when it returns, and what is
-//!   committed afterwards has a higher one.
+//! - An entry that is committed when [`Store::number_changes`](crate::Store::number_changes) begins has a number when it returns. Entries
+//!   that are committed afterwards get higher ones.
 //! - Entries of one object have the order of its rows.
-//! - Entries are deleted from the beginning, and never the last one. A position is good as long as no entry behind it is
-//!   deleted ([`Store::is_known`](crate::Store::is_known)).
+//! - Entries are deleted from the beginning, and never the last one. A position is valid as long as no entry behind it is deleted
+//!   ([`Store::is_known`](crate::Store::is_known)).
 
 mod follow;
 mod number;
@@ -25,7 +25,7 @@ use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::ChangeRow;
 pub use ingester_sql::dialect::statements::What;
 
-/// Where the positions begin among the resourceVersions: above those of any cluster.
+/// The first position among the resourceVersions: above the versions of any cluster.
 const FIRST: u64 = 1 << 62;
 
 /// A place in the log of one kind: behind the entry with this number. Ordered.
@@ -33,12 +33,12 @@ const FIRST: u64 = 1 << 62;
 pub struct Position(u64);
 
 impl Position {
-    /// As a resourceVersion: 2^62 and more, which no cluster reaches.
+    /// Returns the position as a resourceVersion: 2^62 and more, which no cluster reaches.
     pub fn version(self) -> u64 {
         FIRST | self.0
     }
 
-    /// The position of this resourceVersion; `None` if it is an object's.
+    /// Returns the position of this resourceVersion; `None` if the version belongs to an object.
     pub fn of_version(version: u64) -> Option<Self> {
         // The column has 63 bits, and numbers are microseconds since 1970.
         (FIRST..FIRST << 1).contains(&version).then_some(Position(version & !FIRST))
@@ -53,22 +53,22 @@ impl Position {
     }
 }
 
-/// An entry of the log: what has become of the row of an object. The row may have changed again since.
+/// An entry of the log: the change of an object's row. The row may have changed again since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its place in the log: behind it.
+    /// The position behind this entry.
     pub position: Position,
     /// The object's uid; empty for a [reset](What::Reset), as are its namespace and name.
     pub uid: Box<str>,
-    /// Its namespace; empty if it has none.
+    /// The object's namespace; empty if it has none.
     pub namespace: Box<str>,
-    /// Its name.
+    /// The object's name.
     pub name: Box<str>,
     /// The `res_version` of the row after the change.
     pub res_version: u64,
-    /// What has become of the row.
+    /// The kind of change.
     pub what: What,
-    /// When, by the database's clock.
+    /// The time of the change, by the database's clock.
     pub at: Micros,
 }
 

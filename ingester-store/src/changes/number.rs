@@ -1,4 +1,4 @@
-//! Numbers of entries: in which order they were seen to be committed.
+//! Numbers entries in the order in which their commits are seen.
 
 use super::Position;
 use crate::driver::StoreError;
@@ -9,24 +9,25 @@ use ingester_sql::dialect::statements::{
 };
 use ingester_sql::dialect::{Access, CHANGES};
 
-/// How many entries one transaction numbers. A power of two, so that there are few texts to be prepared.
+/// The most entries that one transaction numbers. A power of two, so that few texts have to be prepared.
 const AT_ONCE: usize = 512;
 
 impl Store {
-    /// Numbers the entries of a table's log that are committed; returns the last position. It needs to write, and waits for others who
-    /// number the same table, but not for writers.
+    /// Numbers the committed entries of a table's log, and returns the last position. It needs to write, and waits for others that number
+    /// the same table, but not for writers.
     ///
     /// # Errors
     /// If the log cannot be read or written within the retries.
     pub async fn number_changes(&self, table: &'static Table) -> Result<Position, StoreError> {
         let number = || async {
             loop {
-                // Before the position is read: so what is committed in between is either above it, or numbered by another reader.
+                // Check before reading the position. An entry that is committed in between is then either above it, or numbered by another
+                // reader.
                 let is_new = !self.pool.fetch(&UnnumberedChanges { table, limit: 1 }).await?.is_empty();
                 let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
                 match state {
                     None => self.begin_positions(table, state).await?,
-                    // Its reset is gone, or was numbered just now.
+                    // The log's reset is gone, or was numbered just now.
                     Some(LogState { seq: 0, .. }) if !is_new => self.begin_positions(table, state).await?,
                     Some(state) if !is_new => return Ok(Position::of(state.seq)),
                     Some(_) => {
@@ -43,22 +44,22 @@ impl Store {
         Ok(last)
     }
 
-    /// Numbers up to [`AT_ONCE`] entries; returns the last position if there were no more.
+    /// Numbers up to [`AT_ONCE`] entries. Returns the last position if there were no more.
     async fn number_some(&self, table: &'static Table) -> Result<Option<Position>, sqlx::Error> {
         let now = self.now().0;
         let mut tx = self.pool.begin(Access::Write).await?;
         let numbered = async {
             let Some(state) = tx.fetch(&ReadPosition { table, lock: true }).await?.pop() else { return Ok(None) };
-            // What others have committed, without locks: a writer is not waited for.
+            // Read the committed entries without locks, so that this waits for no writer.
             let entries = tx.fetch(&UnnumberedChanges { table, limit: AT_ONCE }).await?;
             let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
             let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Some(Position::of(state.seq))) };
-            // The clock keeps the numbers of a database that was restored above those that it had given since.
+            // Numbers follow the clock, so after a restore from a backup they are above all numbers that the database gave before.
             let offset = now.max(state.seq.saturating_add(1)).saturating_sub(*first);
             for ids in crate::rows::chunks(&ids, AT_ONCE, self.dialect) {
                 tx.execute(&NumberChanges { ids, offset }).await?;
             }
-            // A row that a reset stands for has no entry, so a later entry of its version is not the first.
+            // The rows that a reset stands for have no entries, so a later entry with such a version is not the version's first.
             let reset_version = entries.iter().map(|entry| entry.reset_version).max().unwrap_or(0);
             let horizon_version = state.horizon_version.max(reset_version);
             let to = LogState { seq: last.saturating_add(offset), horizon_version, ..state };
@@ -69,7 +70,7 @@ impl Store {
         tx.end(numbered).await
     }
 
-    /// Begins the numbers of a table, behind a reset: no entry has what was done to it before there was a log.
+    /// Begins the numbers of a table behind a reset, because changes from before the log existed have no entries.
     async fn begin_positions(&self, table: &'static Table, state: Option<LogState>) -> Result<(), sqlx::Error> {
         let at = self.now();
         let mut tx = self.pool.begin(Access::Write).await?;

@@ -1,4 +1,4 @@
-//! Entries that are deleted because they are old.
+//! Deletes entries because of their age.
 
 use crate::driver::{StoreError, Transaction};
 use crate::rows::{Purged, chunks};
@@ -11,13 +11,13 @@ use ingester_sql::dialect::statements::{
 use ingester_sql::dialect::{Access, CHANGES};
 use std::time::Duration;
 
-/// How many entries one transaction deletes. A power of two, so that there are few texts to be prepared.
+/// The most entries that one transaction deletes. A power of two, so that few texts have to be prepared.
 const AT_ONCE: usize = 1024;
 
 impl Store {
     /// Deletes a batch of entries of a table's log that are older than `age` by the database's clock, the oldest first. The last entry
-    /// stays. Old entries get their numbers before, so it waits as [`Store::number_changes`] does. It also works on a log that is switched
-    /// off; if there never was one, there is nothing to do.
+    /// stays. It numbers old entries first, so it waits like [`Store::number_changes`]. It also works on a log that is switched off. If
+    /// there never was a log, there is nothing to do.
     ///
     /// # Errors
     /// If the log cannot be read or written within the retries.
@@ -28,7 +28,7 @@ impl Store {
         }
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let before = Micros(self.read_clock().await?.0.saturating_sub(age));
-        // Only old entries need a number here, so if nothing is purged nothing is written.
+        // Number only old entries, so that nothing is written if nothing is purged.
         let oldest = || async { self.pool.fetch(&UnnumberedChanges { table, limit: 1 }).await };
         let oldest = self.with_retries(|| format!("reading {CHANGES}"), oldest).await?;
         if oldest.first().is_some_and(|entry| entry.at < before) {
@@ -58,7 +58,7 @@ async fn purge(tx: &mut Transaction, table: &'static Table, before: Micros) -> R
     let Some(state) = tx.fetch(&ReadPosition { table, lock: true }).await?.pop() else { return Ok(none) };
     let mut old = tx.fetch(&ChangesAfter { table, after: state.horizon, limit: AT_ONCE }).await?;
     let read = old.len();
-    // From the beginning up to the first that stays: then the horizon tells which are gone.
+    // Delete from the beginning up to the first entry that stays, so that the horizon tells which ones are gone.
     let stays = old.iter().position(|entry| entry.seq >= state.seq || entry.at >= before);
     old.truncate(stays.unwrap_or(read));
     let Some(last) = old.last() else { return Ok(none) };

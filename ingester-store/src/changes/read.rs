@@ -1,4 +1,4 @@
-//! Reading the log. Nothing here writes, so a replica will do.
+//! Reads the log. Nothing here writes, so a replica will do.
 
 use super::{Change, Position};
 use crate::driver::StoreError;
@@ -13,7 +13,7 @@ fn reading(table: &Table) -> String {
 }
 
 impl Store {
-    /// Whether the database has a log of changes: its tables are there, and it is not switched off.
+    /// Returns true if the database has a log of changes: the tables exist, and the log is not switched off.
     ///
     /// # Errors
     /// If that cannot be read within the retries.
@@ -21,7 +21,8 @@ impl Store {
         self.with_retries(|| format!("looking for {CHANGES}"), || self.has_log()).await
     }
 
-    /// The last position in a table's log, without numbering what was committed since; `None` if nothing was ever numbered.
+    /// Returns the last position in a table's log, without numbering the entries that were committed since; `None` if nothing was ever
+    /// numbered.
     ///
     /// # Errors
     /// If the log cannot be read within the retries.
@@ -31,7 +32,7 @@ impl Store {
         Ok(state.filter(|state| state.seq > 0).map(|state| Position::of(state.seq)))
     }
 
-    /// The numbered entries of a table's log behind a position, in their order, at most `limit`. They are complete if the position
+    /// Returns the numbered entries of a table's log behind a position, in their order, at most `limit`. They are complete if the position
     /// [is known](Store::is_known) afterwards.
     ///
     /// # Errors
@@ -47,8 +48,8 @@ impl Store {
         Ok(rows.into_iter().map(Change::from).collect())
     }
 
-    /// Whether a table's log can be read on from a position: it has that very entry, or the entry was the last one of those that are
-    /// purged. What was read behind it before is complete.
+    /// Returns true if a reader can continue in a table's log from a position: the log has exactly this entry, or the entry was the last
+    /// purged one. Entries that were read behind the position before this call are then complete.
     ///
     /// # Errors
     /// If the log cannot be read within the retries.
@@ -59,15 +60,15 @@ impl Store {
             if self.pool.fetch(&entry).await?.first().is_some_and(|entry| entry.seq == seq) {
                 return Ok(true);
             }
-            // After the entry: it may be purged in between.
+            // Read the state after the entry, which may be purged in between.
             let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
             Ok(state.is_some_and(|state| state.horizon == seq))
         };
         self.with_retries(|| reading(table), read).await
     }
 
-    /// The position just before the lowest entry of a table's log with this resourceVersion; `None` if there is none, or it may be purged.
-    /// 0 is the version of objects that have none.
+    /// Returns the position just before the lowest entry of a table's log with this resourceVersion; `None` if there is none, or if it may
+    /// be purged. 0 stands for objects without a version.
     ///
     /// # Errors
     /// If the log cannot be read within the retries.
@@ -79,7 +80,7 @@ impl Store {
             let lowest = ChangeOfVersion { table, res_version };
             let Some(lowest) = self.pool.fetch(&lowest).await?.pop() else { return Ok(None) };
             let before = self.pool.fetch(&ChangeBefore { table, before: lowest }).await?.pop();
-            // After the entries: if one is purged in between, the state shows it.
+            // Read the state after the entries: it shows if one was purged in between.
             let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
             let Some(state) = state.filter(|state| res_version > state.horizon_version) else { return Ok(None) };
             Ok(Some(Position::of(before.unwrap_or(state.horizon))))
@@ -87,7 +88,7 @@ impl Store {
         self.with_retries(|| reading(table), read).await
     }
 
-    /// Where a table's log begins: behind what is purged of it. `None` if nothing was ever numbered.
+    /// Returns the position at which a table's log begins, behind the purged entries; `None` if nothing was ever numbered.
     ///
     /// # Errors
     /// If the log cannot be read within the retries.
@@ -97,8 +98,8 @@ impl Store {
         Ok(state.filter(|state| state.seq > 0).map(|state| Position::of(state.horizon)))
     }
 
-    /// The position behind which is everything that was committed since a time of the database's clock, and perhaps a little more; `None` if
-    /// that may be purged in part, or nothing was ever numbered.
+    /// Returns a position with all entries behind it that were committed since a time of the database's clock, and perhaps a few more;
+    /// `None` if some of them may be purged, or nothing was ever numbered.
     ///
     /// # Errors
     /// If the log cannot be read within the retries.

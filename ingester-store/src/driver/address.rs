@@ -1,4 +1,4 @@
-//! Where a database is, read from a URL or from its parts.
+//! The address of a database, read from a URL or from its parts.
 
 use super::command::{self, PasswordCommand};
 use super::error::{StoreError, url_examples};
@@ -13,17 +13,17 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where a database is. It is displayed without its password.
+/// The address of a database. It is displayed without the password.
 #[derive(Clone)]
 pub struct Address {
     pub(super) target: Arc<dyn Target>,
-    /// Where its password comes from, if that may change.
+    /// The source of a password that may change.
     source: Option<Source>,
 }
 
 impl Address {
-    /// A MySQL database by its parts, as environment variables name them. `host` may be a list, with commas between, of which each may
-    /// have its own port: `db-1,db-2:3307`.
+    /// Returns the address of a MySQL database from the parts that environment variables name. `host` may be a list with commas, where each
+    /// host may have its own port: `db-1,db-2:3307`.
     pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
         Address::of(mysql::of_parts(host, port, user, password, database))
     }
@@ -32,8 +32,8 @@ impl Address {
         Address { target, source: None }
     }
 
-    /// The first variable of a database's own clients that names one, such as `PGDATABASE`, and the URL that leaves everything to such
-    /// variables; `None` if none `is_set`.
+    /// Returns the first set variable with which a database's own clients name a database, such as `PGDATABASE`, and the URL that leaves
+    /// everything to such variables; `None` if none `is_set`.
     pub fn by_variables(is_set: impl Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
         PRODUCTS.into_iter().filter_map(|product| product.variables).find_map(|(names, url)| {
             let name = names.iter().find(|name| is_set(name))?;
@@ -41,13 +41,13 @@ impl Address {
         })
     }
 
-    /// Whether URLs of databases begin with this scheme, such as `mysql`.
+    /// Returns true if URLs of databases begin with this scheme, such as `mysql`.
     pub fn is_scheme(scheme: &str) -> bool {
         product(scheme).is_some()
     }
 
-    /// The same database, with a password that its URL leaves out, and that may change: `read` returns the present one, or why it cannot
-    /// be read. It is called before connecting, and again when the database refuses the password. It may block.
+    /// Adds a password that the URL leaves out and that may change. `read` returns the present one, or the reason why it cannot be read. It
+    /// is called before connecting, and again when the database refuses the password. It may block.
     ///
     /// # Errors
     /// If the database has a password already, or can have none.
@@ -60,8 +60,8 @@ impl Address {
         self.with_source(password, read, Duration::ZERO)
     }
 
-    /// The same database, with a password that its URL leaves out and a command prints. The command is run before connecting, and again when
-    /// the database refuses the password, or it has expired.
+    /// Adds a password that the URL leaves out and a command prints. The command is run before connecting, and again when the database
+    /// refuses the password, or it has expired.
     ///
     /// # Errors
     /// If the database has a password already, or can have none.
@@ -83,7 +83,7 @@ impl Address {
         StoreError::wrong(format!("adding a password to `{self}`"), reason, hint)
     }
 
-    /// The database with its present password, and what changes it.
+    /// Returns the database with its present password, and the source of later passwords.
     pub(super) async fn now(&self) -> Result<(Arc<dyn Target>, Option<Password>), StoreError> {
         let Some(source) = &self.source else { return Ok((self.target.clone(), None)) };
         let password = source.password().await.map_err(|reason| {
@@ -93,19 +93,18 @@ impl Address {
         Ok((target, Some(Password::new(source.clone(), password))))
     }
 
-    /// How much longer than usual connecting may take, because servers are asked which of them takes writes, and a command prints the
-    /// password.
+    /// Returns how much longer than usual connecting may take, because servers are asked which of them takes writes, and a command prints
+    /// the password.
     pub(crate) fn longest_search(&self) -> Duration {
         self.target.longest_search() + self.source.as_ref().map_or(Duration::ZERO, |source| source.longest)
     }
 
-    /// The file of an SQLite database that is not there; none of a database in memory, or on a server.
+    /// Returns the file of an SQLite database if it does not exist; `None` for a database in memory or on a server.
     pub fn missing_file(&self) -> Option<&Path> {
         self.target.file().filter(|file| matches!(file.try_exists(), Ok(false)))
     }
 
-    /// The same database, with the encryption that `tls` asks for. The `ssl-` parameters of a URL win over `tls`, and
-    /// SQLite has no connection to encrypt.
+    /// Sets the encryption that `tls` asks for. The `ssl-` parameters of a URL win over `tls`, and SQLite has no connection to encrypt.
     ///
     /// # Errors
     /// If `tls` contradicts itself, see [`Tls::check`]. Its files are checked when connecting.
@@ -116,12 +115,13 @@ impl Address {
         Ok(Address { target: with(self.target), source })
     }
 
-    /// The database's name at its servers, whichever server of a cluster that is; for SQLite, its file with the whole path.
+    /// Returns the database's name at its servers, which is the same at every server of a cluster; for SQLite, the file with the whole
+    /// path.
     pub fn database(&self) -> String {
         self.target.database()
     }
 
-    /// The database's dialect.
+    /// Returns the database's dialect.
     pub fn dialect(&self) -> Dialect {
         self.target.dialect()
     }
@@ -140,7 +140,7 @@ impl FromStr for Address {
         let is_url = scheme.is_some_and(is_plain) && scheme.is_some_and(|its| url[its.len()..].starts_with("://"));
         let doing = match is_url || product.is_some_and(|product| product.is_file) {
             true => format!("reading the database URL `{shown}`"),
-            // Without a scheme it may be anything, also a password alone.
+            // Without a scheme it may be anything, even a password alone.
             false => "reading the database URL".to_owned(),
         };
         let target = match (product, scheme) {
@@ -158,7 +158,7 @@ impl FromStr for Address {
     }
 }
 
-/// The product whose URLs begin with this scheme.
+/// Returns the product whose URLs begin with this scheme.
 fn product(scheme: &str) -> Option<&'static Product> {
     PRODUCTS.into_iter().find(|product| product.schemes.contains(&scheme))
 }
@@ -168,7 +168,7 @@ fn is_plain(scheme: &str) -> bool {
     !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
 
-/// The URL without what may be secret: the password and the parameters.
+/// Returns the URL without the parts that may be secret: the password and the parameters.
 fn shown(url: &str) -> String {
     match url.split_once(':').and_then(|(scheme, _)| product(scheme)) {
         Some(product) if product.is_file => url.split_once('?').map_or(url, |(file, _)| file).to_owned(),
@@ -176,7 +176,7 @@ fn shown(url: &str) -> String {
     }
 }
 
-/// The URL of a server, or what may be one, without what may be secret.
+/// Returns the URL of a server, or a text that may be one, without the parts that may be secret.
 fn redact(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let slashes = if scheme.is_empty() { "" } else { "://" };
@@ -193,7 +193,7 @@ fn redact(url: &str) -> String {
     let (user, rest) = match rest.rsplit_once('@') {
         Some((user, rest)) => {
             let name = user.split([':', '?']).next().unwrap_or_default();
-            // A colon is followed by a password, a question mark by parameters, of which one may be a password.
+            // A colon is followed by a password. A question mark is followed by parameters, and one of them may be a password.
             (if user.contains(':') { format!("{name}:***@") } else { format!("{name}@") }, rest)
         }
         None => (String::new(), rest),
@@ -207,7 +207,7 @@ fn redact(url: &str) -> String {
         _ => (String::new(), rest),
     };
     let rest = match rest.split_once(':') {
-        // Of several hosts, the first one's port is followed by the next host.
+        // If there are several hosts, the first one's port is followed by the next host.
         Some((host, behind)) if !behind.split_once('/').is_some_and(|(ports, _)| are_ports(ports, is_port)) => {
             format!("{host}:***")
         }
@@ -216,7 +216,7 @@ fn redact(url: &str) -> String {
     format!("{scheme}{slashes}{user}{address}{rest}")
 }
 
-/// Whether this is a port, and then other hosts with theirs or without.
+/// Returns true if this is a port, followed by other hosts with or without ports.
 fn are_ports(text: &str, is_port: impl Fn(&str) -> bool) -> bool {
     let mut parts = text.split(',');
     parts.next().is_some_and(&is_port)

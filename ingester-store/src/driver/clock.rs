@@ -1,25 +1,25 @@
-//! The database's time, carried on by a clock that only goes forward: what the database said last, and when it was asked.
+//! The database's time: the last time that the database told, carried on by a local clock that only goes forward.
 
 use ingester_core::value::Micros;
 use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long until the database is asked again.
+/// The database is asked again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// The pause after an attempt.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// What the clock of the database says, as far as it was asked.
+/// The clock of the database, as far as it was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Clock(Mutex<ClockReading>);
 
 #[derive(Debug, Default)]
 struct ClockReading {
-    /// A time of the database's, and when it was that time.
+    /// A time that the database told, and the local instant at which it was that time.
     told: Option<(Micros, Instant)>,
-    /// When it was asked last, with or without an answer.
+    /// The time of the last question, with or without an answer.
     asked: Option<Instant>,
 }
 
@@ -28,20 +28,20 @@ impl Clock {
         self.0.lock()
     }
 
-    /// It was this time at some moment between `asked` and now.
+    /// Records an answer: it was this time at some moment between `asked` and now.
     pub(crate) fn learn(&self, time: Micros, asked: Instant) {
         let told = asked + asked.elapsed() / 2;
         *self.state() = ClockReading { told: Some((time, told)), asked: Some(asked) };
     }
 
-    /// The time; `None` if the database never told it.
+    /// Returns the time; `None` if the database never told it.
     pub(crate) fn now(&self) -> Option<Micros> {
         let (time, told) = self.state().told?;
         let since = i64::try_from(told.elapsed().as_micros()).unwrap_or(i64::MAX);
         Some(Micros(time.0.saturating_add(since)))
     }
 
-    /// Whether it is to be asked. Of several callers, only one gets `true`.
+    /// Returns true if the caller should ask the database now. Of several callers, only one gets `true`.
     pub(crate) fn is_due(&self) -> bool {
         let mut state = self.state();
         let is_old = state.told.is_none_or(|(_, told)| told.elapsed() > AGAIN);

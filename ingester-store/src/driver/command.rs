@@ -12,38 +12,38 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the command may take.
+/// The time limit of the command.
 pub(super) const LIMIT: Duration = Duration::from_secs(15);
 
-/// The most that it may print, in bytes: tokens have less than 4 KiB.
+/// The most bytes that it may print: tokens have less than 4 KiB.
 const LONGEST: u64 = 64 * 1024;
 
-/// How much of its complaint an error has, in characters.
+/// The most characters of its error output that an error repeats.
 const SHOWN: usize = 300;
 
-/// How often to check whether a command that prints nothing more has ended.
+/// The interval at which a command that prints nothing more is checked for its end.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A command that prints a password: no shell reads it. What it prints is the password, without the newline at its end, or
-/// `{"password": "...", "expirationTimestamp": "2026-01-01T00:00:00Z"}`. It has nothing to read, and inherits the environment.
+/// A command that prints a password. It runs without a shell. Its output is the password, without the newline at the end, or `{"password":
+/// "...", "expirationTimestamp": "2026-01-01T00:00:00Z"}`. Its standard input is empty, and it inherits the environment.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PasswordCommand {
     /// The program: a path, or a name that is looked up in `PATH`.
     pub command: String,
-    /// Its arguments.
+    /// The program's arguments.
     pub args: Vec<String>,
-    /// Variables that it has beside those of this process.
+    /// Environment variables in addition to the ones of this process.
     pub env: BTreeMap<String, String>,
 }
 
-/// Without what may be secret: arguments and values of variables.
+/// Leaves out the parts that may be secret: arguments and values of variables.
 impl fmt::Debug for PasswordCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} and {} arguments", self.command, self.args.len())
     }
 }
 
-/// What the command prints if it is not the password alone.
+/// The output of a command that does not print the password alone.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
@@ -51,7 +51,7 @@ struct Answer {
     expiration_timestamp: Option<wire::Time>,
 }
 
-/// What a command has done.
+/// The status and the output of a command that has ended.
 struct Ended {
     status: ExitStatus,
     printed: Vec<u8>,
@@ -59,10 +59,10 @@ struct Ended {
 }
 
 impl PasswordCommand {
-    /// Runs it, within `limit`; blocks.
+    /// Runs the command within `limit`. Blocks.
     ///
     /// # Errors
-    /// If it cannot be run, fails, or prints no password. They name the command, and nothing of a password.
+    /// If it cannot be run, fails, or prints no password. The errors name the command, and contain nothing of a password.
     pub(super) fn run(&self, limit: Duration) -> Result<Given, String> {
         let name = &self.command;
         let ended = self.ended(limit).map_err(|what| format!("the password command `{name}` {what}"))?;
@@ -77,7 +77,7 @@ impl PasswordCommand {
             io::ErrorKind::TimedOut => format!("has not ended within {limit:?}: it was killed"),
             _ => format!("cannot be read: {error}"),
         })?;
-        // One that prints too much ends by the pipe that was closed.
+        // A command that prints too much fails because its pipe was closed; its output is judged below.
         if !status.success() && printed.len() as u64 <= LONGEST {
             let said = shown(&complaint, &printed);
             let said = if said.is_empty() { "and says nothing on standard error".to_owned() } else { said };
@@ -87,7 +87,7 @@ impl PasswordCommand {
     }
 }
 
-/// Waits for a command's end and what it prints. One that is late, or prints too much, is killed.
+/// Waits for a command's output and end. A command that takes too long, or prints too much, is killed.
 fn within(mut child: Child, limit: Duration) -> io::Result<Ended> {
     let deadline = Instant::now() + limit;
     // Threads, because a full pipe would stop the command, and a pipe that a descendant keeps open would stop us.
@@ -105,34 +105,34 @@ fn within(mut child: Child, limit: Duration) -> io::Result<Ended> {
     let whole = ended.and_then(|status| {
         let status = status.ok_or(io::ErrorKind::TimedOut)?;
         let printed = take(&printed)?;
-        // Once the password is there, a pipe that a descendant keeps open is not waited for.
+        // Once the password has arrived, do not wait for a pipe that a descendant keeps open.
         let complaint = if status.success() { Vec::new() } else { complaint.recv_timeout(left()).unwrap_or_default() };
         Ok(Ended { status, printed, complaint })
     });
     if whole.is_err() {
-        // It may have ended by itself.
+        // It may have ended on its own.
         let _ = child.kill();
         let _ = child.wait();
     }
     whole
 }
 
-/// Reads what comes through a pipe, up to the most that is taken and one byte more; then the pipe is closed.
+/// Reads the output from a pipe up to one byte more than allowed, then closes the pipe.
 fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(pipe) = pipe {
-            // What was read before an error is judged as it is.
+            // After an error, judge the bytes that were read so far.
             let _ = pipe.take(LONGEST + 1).read_to_end(&mut bytes);
         }
-        // Gone, if it took too long.
+        // The receiver is gone if the command took too long.
         let _ = sender.send(bytes);
     });
     receiver
 }
 
-/// What a command complains of, on one line, without the password that it may have printed.
+/// Returns a command's error output on one line, without the password that it may have printed.
 fn shown(complaint: &[u8], printed: &[u8]) -> String {
     let complaint = String::from_utf8_lossy(complaint);
     let printed = String::from_utf8_lossy(printed);
@@ -142,7 +142,7 @@ fn shown(complaint: &[u8], printed: &[u8]) -> String {
     secrets.fold(line, |line, secret| line.replace(secret, "***"))
 }
 
-/// The password that was printed.
+/// Returns the password that was printed.
 fn password(printed: &[u8]) -> Result<Given, String> {
     if printed.len() as u64 > LONGEST {
         return Err(format!("has printed more than {LONGEST} bytes, which no password has"));
@@ -152,7 +152,7 @@ fn password(printed: &[u8]) -> Result<Given, String> {
         let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
         return if text.is_empty() { Err("has printed no password".into()) } else { Ok(Given::lasting(text)) };
     }
-    // The message of a parser may repeat what it has read.
+    // A parser's message may repeat its input, which is secret.
     let wrong =
         "has printed JSON that is not {\"password\": \"...\", \"expirationTimestamp\": \"2026-01-01T00:00:00Z\"}";
     let Answer { password, expiration_timestamp } = serde_json::from_str(text).map_err(|_| wrong.to_owned())?;
@@ -166,7 +166,7 @@ fn password(printed: &[u8]) -> Result<Given, String> {
     Ok(Given { expires, ..Given::lasting(&password) })
 }
 
-/// Longer than any process lives; an [`Instant`] cannot be any time.
+/// Longer than any process lives. An [`Instant`] cannot represent every time.
 const FAR: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
         PasswordCommand { command: command.to_owned(), args, env: [("TOKEN".to_owned(), "hunter2".to_owned())].into() }
     }
 
-    /// A script of a test's own.
+    /// Returns a command that runs this script.
     fn script(text: &str) -> PasswordCommand {
         command("sh", &["-c", text])
     }
@@ -247,7 +247,7 @@ mod tests {
         let begin = Instant::now();
         let error = command("sleep", &["600"]).run(Duration::from_millis(200)).err().unwrap();
         assert_eq!(error, "the password command `sleep` has not ended within 200ms: it was killed");
-        // A descendant that keeps the pipe open does not keep us.
+        // A descendant that keeps the pipe open does not keep us waiting.
         let error = script("sleep 600 & echo hunter2").run(Duration::from_millis(200)).err().unwrap();
         assert!(error.contains("has not ended") && begin.elapsed() < PATIENT, "{error}");
     }

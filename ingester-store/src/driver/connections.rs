@@ -1,4 +1,4 @@
-//! What the connections of a pool do, and how long statements wait for one.
+//! The state of a pool's connections, and the time that statements wait for one.
 
 use super::interface::Usage;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -13,11 +13,11 @@ pub struct Connections {
     pub idle: u32,
     /// The most that may be open.
     pub limit: u32,
-    /// How many wait for one.
+    /// Number of callers that wait for one.
     pub waiting: u32,
-    /// How often one was taken for a transaction.
+    /// Number of times that one was taken for a transaction.
     pub taken: u64,
-    /// How long their takers had waited, all added up.
+    /// The sum of all waits for a connection.
     pub waited: Duration,
 }
 
@@ -41,7 +41,7 @@ impl Waits {
         connection
     }
 
-    /// Together with what the pool says of its connections.
+    /// Adds these counts to the pool's report about its connections.
     pub(super) fn beside(&self, usage: Usage) -> Connections {
         Connections {
             used: usage.open.saturating_sub(usage.idle),

@@ -5,7 +5,7 @@ use super::facts::{About, ErrorClass, Facts};
 use std::borrow::Cow;
 use std::fmt;
 
-/// An error of the store: what was being done, what the database said, and what to do next. It never contains a password.
+/// An error of the store. It says what was being done, what the database answered, and what to do next. It never contains a password.
 #[derive(Debug)]
 pub struct StoreError {
     doing: Box<str>,
@@ -16,8 +16,8 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error that was found before the database was asked, of the class [`ErrorClass::Operator`]: what was being done, what is wrong, and
-    /// what to do.
+    /// Returns an error of the class [`ErrorClass::Operator`] that was found before the database was asked: the action, the reason, and the
+    /// remedy.
     pub fn wrong(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
         StoreError {
             doing: doing.into().into(),
@@ -28,18 +28,18 @@ impl StoreError {
         }
     }
 
-    /// The same for an error that may pass by itself.
+    /// Like [`StoreError::wrong`], for an error that may pass without help.
     pub(crate) fn passing(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
         StoreError { class: ErrorClass::Transient, ..StoreError::wrong(doing, reason, hint) }
     }
 
-    /// The database gave no answer while `doing`.
+    /// Returns the error of a database that gave no answer while `doing`.
     pub fn silent(doing: &str, after: std::time::Duration) -> Self {
         let timeout = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {after:?}"));
         StoreError::of(doing.to_owned(), timeout.into())
     }
 
-    /// Nothing was written while `doing`: the Lease of this process has run out, and others may have its work.
+    /// Returns the error of a process whose Lease has run out while `doing`. Nothing was written, because others may have its work by now.
     pub fn without_lease(doing: &str) -> Self {
         StoreError {
             doing: doing.into(),
@@ -50,7 +50,7 @@ impl StoreError {
         }
     }
 
-    /// An error of sqlx while `doing`.
+    /// Returns the error for an error of sqlx while `doing`.
     pub(crate) fn of(doing: String, error: sqlx::Error) -> Self {
         let Facts { class, hint, .. } = facts_of(&error);
         let reason = match &error {
@@ -70,45 +70,45 @@ impl StoreError {
         }
     }
 
-    /// The same error with this to do about it, unless more is known.
+    /// Adds this remedy, unless the error has one already.
     #[must_use]
     pub(crate) fn or_hint(self, hint: &'static str) -> Self {
         StoreError { hint: self.hint.or(Some(hint.into())), ..self }
     }
 
-    /// The error's class.
+    /// Returns the error's class.
     pub fn class(&self) -> ErrorClass {
         self.class
     }
 
-    /// Whether the configured database is the wrong one to write to: it is read-only or missing, or the user has no rights. A full
+    /// Returns true if the configured database is the wrong one to write to: it is read-only or missing, or the user has no rights. A full
     /// or broken disk does not count, because then the database is right and the work failed.
     pub fn is_configuration(&self) -> bool {
         self.class == ErrorClass::Operator && !self.is_about(About::Storage)
     }
 
-    /// Whether a table is not in the database.
+    /// Returns true if the error is about a table that the database lacks.
     pub fn is_of_missing_table(&self) -> bool {
         self.is_about(About::Table)
     }
 
-    /// What to do about it, if that is known.
+    /// Returns the remedy, if one is known.
     pub fn remedy(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// Whether this is what the error is about.
+    /// Returns true if this is what the error is about.
     pub(crate) fn is_about(&self, about: About) -> bool {
         self.source.as_deref().is_some_and(|error| is_about(error, about))
     }
 
-    /// Why the database refuses this JSON, if the error itself does not tell.
+    /// Returns the reason why the database refuses this JSON, if the error itself does not tell.
     pub(crate) fn why_json(&self, json: &str) -> Option<&'static str> {
         let why = facts_of(self.source.as_deref()?).why_json?;
         Some(why(json))
     }
 
-    /// What the database said, without what was being done.
+    /// Returns the database's message, without the action that failed.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -130,34 +130,34 @@ impl std::error::Error for StoreError {
     }
 }
 
-/// What to do if a connection cannot be encrypted as configured.
+/// Returns the remedy for a connection that cannot be encrypted as configured.
 fn check_encryption() -> String {
     let settings: Vec<&str> = PRODUCTS.into_iter().filter_map(|product| product.encryption).collect();
     format!("check the server's certificate, and {}", settings.join(", or "))
 }
 
-/// How URLs are written.
+/// Returns examples of URLs.
 pub(super) fn url_examples() -> String {
     format!("a URL is {}", PRODUCTS.map(|product| product.example).join(" or "))
 }
 
-/// The class of an error.
+/// Returns the class of an error.
 pub(crate) fn class_of(error: &sqlx::Error) -> ErrorClass {
     facts_of(error).class
 }
 
-/// Whether this is what the error is about.
+/// Returns true if this is what the error is about.
 pub(crate) fn is_about(error: &sqlx::Error, about: About) -> bool {
     facts_of(error).about == Some(about)
 }
 
-/// Whether the connection is gone, or could not be made.
+/// Returns true if the connection is gone, or could not be made.
 pub(crate) fn is_lost(error: &sqlx::Error) -> bool {
     use sqlx::Error as E;
     matches!(error, E::Io(_) | E::Protocol(_) | E::PoolTimedOut | E::BeginFailed)
 }
 
-/// What each server of a list said, none of which takes writes although some answer.
+/// The answers of a list of servers. Some of them answer, but none takes writes.
 #[derive(Debug)]
 struct Electing(String);
 
@@ -169,16 +169,16 @@ impl fmt::Display for Electing {
 
 impl std::error::Error for Electing {}
 
-/// The error of a list of servers that said this, none of which takes writes although some answer.
+/// Returns the error of a list of servers with these answers. Some of them answer, but none takes writes.
 pub(super) fn electing(said: String) -> sqlx::Error {
     std::io::Error::other(Electing(said)).into()
 }
 
-/// What to do about statements that a pooler exchanges.
+/// The remedy for a pooler that mixes up prepared statements.
 pub(super) const POOLER: &str =
     "behind a pooler that gives each transaction another connection, add statement-cache-capacity=0 to the URL";
 
-/// The rows are those of another statement.
+/// The rows belong to another statement.
 #[derive(Debug)]
 struct OfAnother;
 
@@ -190,12 +190,12 @@ impl fmt::Display for OfAnother {
 
 impl std::error::Error for OfAnother {}
 
-/// The error of rows that another statement of the same name has returned.
+/// Returns the error for rows that came from another statement of the same name.
 pub(super) fn of_another_statement() -> sqlx::Error {
     std::io::Error::other(OfAnother).into()
 }
 
-/// Why the ingester cannot use a server or database that answers, and what to do.
+/// The reason why the ingester cannot use a server or database that answers, and the remedy.
 #[derive(Debug)]
 struct Unusable {
     why: String,
@@ -210,7 +210,7 @@ impl fmt::Display for Unusable {
 
 impl std::error::Error for Unusable {}
 
-/// The error of a server or database that answers and cannot be used.
+/// Returns the error of a server or database that answers and cannot be used.
 pub(super) fn unusable(why: String, remedy: &'static str) -> sqlx::Error {
     sqlx::Error::Configuration(Box::new(Unusable { why, remedy }))
 }
@@ -236,11 +236,11 @@ fn facts_of(error: &sqlx::Error) -> Facts {
             let hint = "wait until a primary is elected, or name it in the list";
             Facts { about: Some(About::Election), ..said(ErrorClass::Transient, hint) }
         }
-        // The connection is closed like one that is lost.
+        // The connection is closed, like a lost one.
         E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<OfAnother>()) => {
             Facts { about: Some(About::Stale), ..said(ErrorClass::Transient, POOLER) }
         }
-        // Our own time is over, see `StoreError::silent`.
+        // Our own time limit has passed, see `StoreError::silent`.
         E::Io(error) if error.kind() == std::io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {
             let hint = "is the server reachable, is it overloaded, or does another session hold a lock? Its list of sessions tells";
             said(ErrorClass::Transient, hint)

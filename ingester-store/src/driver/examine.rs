@@ -1,28 +1,28 @@
-//! What the settings of a database and the rights of its user mean for the ingester: findings, one for each thing that is looked at.
+//! Examines the settings of a database and the rights of its user: one finding for each check.
 
 use std::collections::BTreeMap;
 
-/// Whether something is as it has to be.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is.
+    /// Everything is as it should be.
     Fine,
-    /// The ingester works, and something else may not, or not for ever.
+    /// The ingester works, but something else may not, or it may stop working.
     Doubtful,
     /// The ingester does not work.
     Unfit,
 }
 
-/// What was found about one thing.
+/// The finding of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The thing, by a name that stays: `database-charset`.
+    /// The check's name, which never changes: `database-charset`.
     pub check: &'static str,
-    /// Whether it is as it has to be.
+    /// The result.
     pub verdict: Verdict,
-    /// What was found.
+    /// The finding, for people.
     pub message: String,
-    /// What to do; empty if nothing is to be done.
+    /// The remedy; empty if none is needed.
     pub remedy: String,
 }
 
@@ -40,7 +40,7 @@ impl Finding {
     }
 }
 
-/// The names of what every driver may find.
+/// The names of the checks that every driver may report.
 pub(super) const WRITABLE: &str = "database-writable";
 pub(super) const RIGHTS: &str = "database-rights";
 pub(super) const CHARSET: &str = "database-charset";
@@ -50,38 +50,38 @@ pub(super) const PACKET: &str = "database-packet";
 pub(super) const SORT: &str = "database-sort-buffer";
 pub(super) const GROUP: &str = "database-group";
 
-/// What a database has answered, and what is needed of it.
+/// The answers of a database, and the requirements on it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answers {
-    /// Its settings by name, in lower case.
+    /// The database's settings by name, in lower case.
     pub(crate) variables: BTreeMap<String, String>,
     /// The lines about the user's rights.
     pub(crate) grants: Vec<String>,
-    /// The tables that are the ingester's.
+    /// The tables that belong to the ingester.
     pub(crate) tables: Vec<String>,
-    /// Whether this user is to change tables as well.
+    /// True if this user changes tables as well.
     pub(crate) defines: bool,
 }
 
 impl Answers {
-    /// A setting; empty if the server does not have it.
+    /// Returns a setting; empty if the server does not have it.
     pub(super) fn of(&self, name: &str) -> &str {
         self.variables.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// Whether a setting is on.
+    /// Returns true if a setting is on.
     pub(super) fn is_on(&self, name: &str) -> bool {
         let value = self.of(name);
         !(value.is_empty() || value == "0" || value.eq_ignore_ascii_case("off"))
     }
 
-    /// A setting that is a number.
+    /// Returns a setting that is a number.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.of(name).parse().ok()
     }
 }
 
-/// What is found about a user's rights: `missing` ones that writing rows needs, and `undefined` ones that changing tables needs.
+/// Returns the finding about a user's rights. Writing rows needs the `missing` ones, changing tables the `undefined` ones.
 pub(super) fn rights(missing: &[String], undefined: &[String], defines: bool) -> Finding {
     const PAGE: &str = "see \"Database users\" in docs/operations.md";
     if !missing.is_empty() {

@@ -1,11 +1,11 @@
-//! What is known of an error, whichever database reports it.
+//! The facts about an error, independent of the database that reports it.
 
 use std::borrow::Cow;
 
-/// What an error means for the work at hand. The class decides about a retry, never the error's text.
+/// The class of an error. It decides about a retry; the error's text never does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
-    /// It may pass by itself: a deadlock, a lock wait, a lost connection, a server that is starting.
+    /// It may pass without help: a deadlock, a lock wait, a lost connection, a server that is starting.
     Transient,
     /// The database refuses the object: too long, not valid JSON for it, out of range.
     Object,
@@ -13,11 +13,11 @@ pub enum ErrorClass {
     Operator,
     /// This process shares the work, and its Lease has run out: it may not write, so the database was not asked.
     Lease,
-    /// None of the known errors. It becomes the object's if it lasts while other objects are stored.
+    /// None of the known errors. It is blamed on the object if it lasts while other objects are stored.
     Unknown,
 }
 
-/// What an error is about, where more than its class depends on that.
+/// The subject of an error, if more than the class depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// The connection is useless, although it still answers: a new one may reach another server.
@@ -32,21 +32,21 @@ pub(crate) enum About {
     Time,
     /// The disk.
     Storage,
-    /// A key that the statement names is not there.
+    /// The database lacks a key that the statement names.
     Key,
-    /// A table that the statement names is not there.
+    /// The database lacks a table that the statement names.
     Table,
 }
 
-/// What a driver knows of an error.
+/// A driver's knowledge about an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    /// Its class.
+    /// The error's class.
     pub(crate) class: ErrorClass,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) hint: Option<Cow<'static, str>>,
-    /// What it is about.
+    /// The subject.
     pub(crate) about: Option<About>,
-    /// Where the database refuses the JSON of a column without saying why: finds the reason in that JSON.
+    /// Finds the reason in the JSON of a column, if the database refuses it without saying why.
     pub(crate) why_json: Option<fn(&str) -> &'static str>,
 }

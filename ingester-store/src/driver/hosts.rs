@@ -1,4 +1,4 @@
-//! The servers of a list (`host1,host2`), one of which takes the writes: which one that is, which one is next, and how a URL names them.
+//! A list of servers (`host1,host2`), one of which takes the writes: finds the current one and the next one, and reads the list from a URL.
 //!
 //! All connections lead to one of them. A caller that finds it gone or read-only starts a search of the list.
 
@@ -12,23 +12,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// How long one server may take to say whether it takes writes.
+/// One server may take this long to say whether it takes writes.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// After this time without a connection, the server may be gone.
+/// After this long without a connection, the server may be gone.
 const SLOW: Duration = Duration::from_millis(500);
 
-/// How often the list is looked through at most.
+/// The shortest interval between two searches of the list.
 const AGAIN: Duration = Duration::from_millis(500);
 
 const UNUSABLE: &str = "No server of the list can be used";
 
 /// One server of a list.
 pub(super) trait Listed: Clone + Send + Sync {
-    /// Its host and port.
+    /// Returns the server's host and port.
     fn name(&self) -> String;
 
-    /// Connects, and checks that it takes writes, or answers if it is to be read only.
+    /// Connects, and checks that the server takes writes, or that it answers if it is only read.
     fn probe(&self, read_only: bool) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 }
 
@@ -37,34 +37,34 @@ pub(super) struct Hosts<L> {
     read_only: bool,
     servers: Arc<Servers>,
     current: Mutex<Current<L>>,
-    /// Has new connections lead to a server.
+    /// Makes new connections lead to a server.
     lead: Box<dyn Fn(&L) + Send + Sync>,
 }
 
 struct Current<L> {
     all: Vec<L>,
     place: usize,
-    /// When the list was looked through, and what that has found.
+    /// The time and the result of the last search of the list.
     looked: Option<(Instant, Looked)>,
 }
 
-/// What a look for the server to use has found.
+/// The result of a search for the server to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looked {
-    /// The same one.
+    /// The same server.
     Same,
-    /// Another one.
+    /// Another server.
     Moved,
-    /// Servers that answer, of which none takes writes: they may be electing a primary.
+    /// Some servers answer, but none takes writes: they may be electing a primary.
     Electing,
-    /// No server that answers.
+    /// No server answers.
     Unreachable,
 }
 
-/// The place of the first of the servers that takes writes, or answers if they are to be read only. A single server is not asked.
+/// Returns the index of the first server that takes writes, or that answers if they are only read. A single server is not asked.
 ///
 /// # Errors
-/// What each of them said.
+/// The answers of all servers.
 pub(super) async fn first<L: Listed>(all: &[L], read_only: bool) -> Result<usize, sqlx::Error> {
     match all {
         [_] => Ok(0),
@@ -72,7 +72,7 @@ pub(super) async fn first<L: Listed>(all: &[L], read_only: bool) -> Result<usize
     }
 }
 
-/// The answer of a server that is not the one to write to.
+/// The answer of a server that must not be written to.
 #[derive(Debug)]
 struct NotThisOne(&'static str);
 
@@ -84,17 +84,17 @@ impl fmt::Display for NotThisOne {
 
 impl std::error::Error for NotThisOne {}
 
-/// The error of a server that answers, and is not the one to write to because of this.
+/// Returns the error of a server that answers, but must not be written to for this reason.
 pub(super) fn not_this_one(why: &'static str) -> sqlx::Error {
     std::io::Error::other(NotThisOne(why)).into()
 }
 
-/// The error of a server that is not the one that takes writes.
+/// Returns the error of a server that takes no writes.
 pub(super) fn refuses_writes() -> sqlx::Error {
     not_this_one("it is read-only")
 }
 
-/// Whether a server gave an answer that may become another one by itself.
+/// Returns true if a server gave an answer that may change without help.
 fn has_answered(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(error) => error.get_ref().is_some_and(|inner| inner.is::<NotThisOne>()),
@@ -103,7 +103,7 @@ fn has_answered(error: &sqlx::Error) -> bool {
     }
 }
 
-/// How long [`first`] may take for this many servers.
+/// Returns how long [`first`] may take for this many servers.
 pub(super) fn longest_search(servers: usize) -> Duration {
     match u32::try_from(servers).unwrap_or(u32::MAX) {
         1 => Duration::ZERO,
@@ -111,7 +111,7 @@ pub(super) fn longest_search(servers: usize) -> Duration {
     }
 }
 
-/// The first of these places whose server is right.
+/// Returns the first of these indexes whose server is the right one.
 async fn search<L: Listed>(
     all: &[L],
     places: impl IntoIterator<Item = usize>,
@@ -134,7 +134,7 @@ async fn search<L: Listed>(
         };
         said.push(format!("{}: {reason}", all[place].name()));
     }
-    // If all refuse the user or the database, that is the reason, and no retry helps.
+    // If all servers refuse the user or the database, report that; no retry helps.
     match refused.pop() {
         Some(error) if refused.len() + 1 == asked => Err(error),
         _ => {
@@ -147,7 +147,7 @@ async fn search<L: Listed>(
 }
 
 impl<L: Listed> Hosts<L> {
-    /// Connections lead to the server at `place`, and new ones to that with which `lead` was called last.
+    /// Connections lead to the server at `place`; new ones lead to the server with which `lead` was called last.
     pub(super) fn new(
         all: &[L],
         place: usize,
@@ -159,14 +159,14 @@ impl<L: Listed> Hosts<L> {
         Hosts { read_only, servers, current, lead: Box::new(lead) }
     }
 
-    /// Changes how each of them is reached, such as its password.
+    /// Changes how each server is reached, such as the password.
     pub(super) async fn change(&self, change: impl Fn(&L) -> L) {
         let mut current = self.current.lock().await;
         current.all = current.all.iter().map(change).collect();
         (self.lead)(&current.all[current.place]);
     }
 
-    /// Waits for a connection. If that takes long, the server may be gone: then the list is looked through.
+    /// Waits for a connection. If that takes long, the server may be gone, so the list is searched.
     pub(super) async fn beside<C>(&self, connection: impl Future<Output = C>) -> C {
         let mut connection = pin!(connection);
         loop {
@@ -182,7 +182,7 @@ impl<L: Listed> Hosts<L> {
         }
     }
 
-    /// Looks for a server that takes writes: the current one, else the first of the list. New connections lead to it.
+    /// Searches for a server that takes writes: the current one, otherwise the first in the list. New connections lead to it.
     pub(super) async fn look(&self) -> Looked {
         let mut current = self.current.lock().await;
         let before = current.looked.map(|(at, looked)| (at.elapsed(), looked));
@@ -204,7 +204,7 @@ impl<L: Listed> Hosts<L> {
                 Looked::Moved
             }
             Err(error) => {
-                // Once for an outage, in which the list is looked through twice a second.
+                // Log once per outage: the list is searched twice a second meanwhile.
                 match before {
                     Some((_, Looked::Electing | Looked::Unreachable)) => tracing::debug!(%error, "{UNUSABLE}"),
                     _ => tracing::warn!(%error, "{UNUSABLE}"),
@@ -217,7 +217,7 @@ impl<L: Listed> Hosts<L> {
     }
 }
 
-/// The URL once for each of its hosts.
+/// Returns the URL once for each of its hosts.
 pub(super) fn each_host(url: &str) -> Vec<String> {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
@@ -225,13 +225,13 @@ pub(super) fn each_host(url: &str) -> Vec<String> {
     url[start..end].split(',').map(|host| format!("{}{host}{}", &url[..start], &url[end..])).collect()
 }
 
-/// A host without the brackets that an IPv6 address has in a URL.
+/// Returns a host without the brackets that an IPv6 address has in a URL.
 pub(super) fn bare(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
-/// The message about a parameter of a URL that is not one of the `known` ones, which sqlx would ignore: a typo in the mode of encryption
-/// would leave the server unverified.
+/// Returns the message about a parameter of a URL that is not one of the `known` ones. sqlx would ignore it, so a typo in the mode of
+/// encryption would leave the server unverified.
 pub(super) fn unknown_parameter(parameters: &str, known: &[&str]) -> Option<String> {
     let names = parameters.split('&').map(|parameter| parameter.split('=').next().unwrap_or_default());
     let unknown = names.into_iter().find(|name| !name.is_empty() && !known.contains(name))?;
@@ -243,10 +243,10 @@ pub(super) fn unknown_parameter(parameters: &str, known: &[&str]) -> Option<Stri
     })
 }
 
-/// How an address is shown that has a password now, with `user` unless it names one.
+/// Returns the text that shows an address once it has a password, with `user` unless it names one.
 ///
 /// # Errors
-/// If it has a password already; what is wrong, and what to do.
+/// If it has a password already: the reason and the remedy.
 pub(super) fn shown_with_password(shown: &str, user: &str) -> Result<String, (&'static str, &'static str)> {
     let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
     let (user, rest) = rest.rsplit_once('@').unwrap_or((user, rest));

@@ -1,4 +1,4 @@
-//! What a driver is for the rest of the crate: object-safe traits, which sqlx's own are not.
+//! The interface of a driver for the rest of the crate. Its traits are object-safe, unlike sqlx's own.
 
 use super::error::StoreError;
 use super::examine::{Answers, Finding};
@@ -15,14 +15,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A statement as a driver takes it.
+/// A statement in the form that a driver takes.
 pub(crate) struct Call<'a> {
     pub(super) sql: Sql,
     pub(super) params: Vec<Param<'a>>,
 }
 
 impl<'a> Call<'a> {
-    /// The statement in a dialect.
+    /// Writes the statement in a dialect.
     pub(crate) fn of(statement: &'a (impl Statement + ?Sized), dialect: Dialect) -> Self {
         Call { sql: statement.sql(dialect), params: statement.params_in(dialect) }
     }
@@ -30,10 +30,10 @@ impl<'a> Call<'a> {
 
 /// The rows of a result.
 pub(crate) trait Rows: Send {
-    /// How many there are.
+    /// Returns the number of rows.
     fn count(&self) -> usize;
 
-    /// Reads each, up to the first that fails.
+    /// Reads each row, up to the first that fails.
     fn each(
         &self,
         read: &mut dyn FnMut(&dyn Columns<Error = sqlx::Error>) -> Result<(), sqlx::Error>,
@@ -50,18 +50,18 @@ pub(crate) fn read<Q: Query>(query: &Q, rows: &dyn Rows) -> Result<Vec<Q::Row>, 
     Ok(all)
 }
 
-/// How a transaction ends.
+/// The end of a transaction.
 #[derive(Clone, Copy)]
 pub(crate) enum End<'e> {
-    /// Everything is stored, after this text if there is one: the last statements, and the commit.
+    /// Commits, with this text if there is one: it has the last statements and the commit.
     Commit(Option<&'e Sql>),
-    /// Nothing is stored, after an error if there was one.
+    /// Rolls back, after an error if there was one.
     RollBack(Option<&'e sqlx::Error>),
 }
 
-/// One connection, for as long as it is lent. A transaction that was not [ended](Session::end) is rolled back when it is dropped.
+/// One connection while it is lent. A transaction that was not [ended](Session::end) is rolled back on drop.
 pub(crate) trait Session: Send {
-    /// Runs a statement; returns how many rows it affected, as the database counts them.
+    /// Runs a statement. Returns how many rows it affected, as the database counts them.
     fn execute<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<u64, sqlx::Error>>;
 
     /// Runs a query.
@@ -74,29 +74,29 @@ pub(crate) trait Session: Send {
         time: Duration,
     ) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>>;
 
-    /// Runs a text as it is: the definition of a table, or a part of a migration.
+    /// Runs a text unchanged: the definition of a table, or a part of a migration.
     fn run<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>>;
 
-    /// Runs a text of several statements that begins and commits a transaction; returns how many rows they affected.
+    /// Runs a text of several statements that begins and commits a transaction. Returns how many rows they affected.
     fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<u64, sqlx::Error>>;
 
-    /// Begins a transaction. If it `is_durable`, it is on disk when its commit is answered, also where that is not so for others.
+    /// Begins a transaction. If it `is_durable`, it is on disk when its commit is answered, even in a database where other commits are not.
     fn begin(&mut self, access: Access, is_durable: bool) -> BoxFuture<'_, Result<(), sqlx::Error>>;
 
     /// Ends the transaction.
     fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>>;
 
-    /// The connection as sqlx's table of migrations needs it.
+    /// Returns the connection in the form that sqlx's table of migrations needs.
     fn ledger(&mut self) -> BoxFuture<'_, Result<&mut (dyn Migrate + Send), sqlx::Error>>;
 }
 
 /// A connection that runs migrations. Dropping it releases its lock.
 pub(crate) trait Migrations: Send {
-    /// The connection.
+    /// Returns the connection.
     fn session(&mut self) -> &mut dyn Session;
 
-    /// Prepares the session, and waits until no other program migrates the database. Nothing is locked where the transaction of each
-    /// migration keeps others out.
+    /// Prepares the session, and waits until no other program migrates the database. Locks nothing if the transaction of each migration
+    /// keeps others out.
     fn lock(&mut self) -> BoxFuture<'_, Result<(), MigrateError>>;
 
     /// Runs a statement outside of a transaction. Nothing waits for it, so it may wait for others as long as it takes.
@@ -119,7 +119,7 @@ pub(crate) struct Usage {
     pub(crate) limit: u32,
 }
 
-/// The connections to one database.
+/// A driver with its connections to one database.
 pub(crate) trait Driver: Send + Sync {
     /// Lends a connection, once one is free.
     fn session(&self) -> BoxFuture<'_, Result<Box<dyn Session>, sqlx::Error>>;
@@ -127,94 +127,94 @@ pub(crate) trait Driver: Send + Sync {
     /// Lends a connection for migrations.
     fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>>;
 
-    /// Returns true if the database has shown that no transaction that writes is open. A database that cannot be asked that returns false.
+    /// Returns true if the database has shown that no transaction that writes is open. A database that cannot answer that returns false.
     fn has_no_writer(&self) -> BoxFuture<'_, Result<bool, sqlx::Error>> {
         Box::pin(async { Ok(false) })
     }
 
-    /// A connection turned out to be useless, or could not be made: another server may be the right one now.
+    /// Searches for the server to use. Call it when a connection was useless or could not be made: another server may be the right one now.
     fn look_for_server(&self) -> BoxFuture<'_, Looked>;
 
-    /// New connections use this password.
+    /// Sets the password of new connections.
     fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()>;
 
-    /// What its settings and the user's rights mean.
+    /// Examines the database's settings and the user's rights.
     fn examine(&self, answers: &Answers) -> Vec<Finding>;
 
-    /// What the connections do now.
+    /// Returns the present state of the connections.
     fn usage(&self) -> Usage;
 
     /// Closes the connections, after everything is written to disk.
     fn close(&self) -> BoxFuture<'_, ()>;
 
-    /// What it is, for tests of one driver.
+    /// Returns the concrete driver, for tests of one driver.
     #[cfg(test)]
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-/// Where a URL leads, or what is wrong with it.
+/// The database of a URL, or the mistake in the URL.
 pub(super) type Reached = Result<Arc<dyn Target>, String>;
 
-/// A database product: what its driver knows without a connection.
+/// A database product: the knowledge of its driver that needs no connection.
 pub(crate) struct Product {
-    /// The schemes of its URLs.
+    /// The schemes of the product's URLs.
     pub(super) schemes: &'static [&'static str],
-    /// A URL, for people to see how one is written.
+    /// An example of a URL, for messages.
     pub(super) example: &'static str,
-    /// Whether its URLs name files: they need no `//`, and are not secret up to their parameters.
+    /// True if the product's URLs name files. Such URLs need no `//`, and only their parameters may be secret.
     pub(super) is_file: bool,
-    /// Variables of the database's own clients, one of which names a database, and the URL that leaves everything to them; `None` if clients
-    /// have no variables.
+    /// Variables with which the database's own clients name a database, and the URL that leaves everything to these variables; `None` if
+    /// clients have no variables.
     pub(super) variables: Option<(&'static [&'static str], &'static str)>,
-    /// What says how connections are encrypted; `None` where there are none.
+    /// The setting for the encryption of connections; `None` if the product has no connections.
     pub(super) encryption: Option<&'static str>,
-    /// Reads a URL; the second argument is how it is shown.
+    /// Reads a URL. The second argument is the text that is shown in its place.
     pub(super) of_url: fn(&str, String) -> Reached,
-    /// What is known of an error; `None` if another database reports it.
+    /// Returns the facts about an error; `None` if another database reports it.
     pub(super) facts: fn(&dyn DatabaseError) -> Option<Facts>,
 }
 
-/// Where a database is.
+/// The place of a database.
 pub(crate) trait Target: Send + Sync {
-    /// The dialect that it understands.
+    /// Returns the database's dialect.
     fn dialect(&self) -> Dialect;
 
-    /// Its address without what is secret.
+    /// Returns the address without secrets.
     fn shown(&self) -> &str;
 
-    /// Its name at its servers, see [`Address::database`](super::Address::database).
+    /// Returns the database's name at its servers, see [`Address::database`](super::Address::database).
     fn database(&self) -> String;
 
-    /// The file of an embedded database; `None` in memory, and on a server.
+    /// Returns the file of an embedded database; `None` in memory and on a server.
     fn file(&self) -> Option<&Path>;
 
-    /// The same database with a password that its address leaves out.
+    /// Returns the same database with a password that the address leaves out.
     ///
     /// # Errors
-    /// If it has one already, or can have none; what is wrong, and what to do.
+    /// If it has one already, or can have none: the reason and the remedy.
     fn with_password(&self, password: &str) -> Result<Arc<dyn Target>, (&'static str, &'static str)>;
 
-    /// The same database with this encryption, unless its address says which. An embedded database has no connection to encrypt.
+    /// Returns the same database with this encryption, unless the address chooses one. An embedded database has no connection to encrypt.
     fn with_tls(&self, tls: &Tls) -> Option<Arc<dyn Target>>;
 
-    /// Checks what can be known to be wrong before connecting.
+    /// Finds mistakes that can be known before connecting.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The mistake.
     fn check(&self, options: ConnectOptions) -> Result<(), StoreError>;
 
-    /// How much longer than usual connecting may take, because servers are asked which of them is the right one, or because the disk is asked.
+    /// Returns how much longer than usual connecting may take, because several servers are asked, or because the disk is slow.
     fn longest_search(&self) -> Duration;
 
-    /// The error of an attempt to connect that had no answer in time.
+    /// Returns the error of an attempt to connect that got no answer in time.
     fn silent(&self) -> StoreError;
 
-    /// The error of an attempt to connect that failed.
+    /// Returns the error of an attempt to connect that failed.
     fn refused(&self, error: sqlx::Error) -> StoreError {
         StoreError::of(format!("connecting to {}", self.shown()), error)
     }
 
-    /// Connects, and has the connections write down what they learn of the servers.
+    /// Connects. The connections record in `servers` what they learn about the servers.
     fn connect(
         &self,
         options: ConnectOptions,

@@ -1,12 +1,12 @@
-//! Connections to databases, and everything that differs from one database to another.
+//! Connections to databases, and everything that differs between databases.
 //!
 //! May use: ingester-core, ingester-sql, files.
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), know which tables there are.
 //!
-//! Each database has a folder, with the same names in each: `address.rs` (where it is), `connect.rs`, `pool.rs`, `session.rs` (one
-//! connection, its transactions), `migrations.rs` (who may migrate), `error.rs` (what its errors mean), `values.rs`. What the rest of the
-//! crate asks of a driver is in `interface.rs`. A new database is a folder here, a line in [`PRODUCTS`], and a folder in
-//! `ingester_sql::dialect`.
+//! Each database has a folder, with the same names in each: `address.rs` (URLs and hosts), `connect.rs`, `pool.rs`, `session.rs` (one
+//! connection, its transactions), `migrations.rs` (the lock of migrations), `error.rs` (the classes of its errors), `values.rs`. The
+//! interface of a driver for the rest of the crate is in `interface.rs`. A new database is a folder here, a line in [`PRODUCTS`], and a
+//! folder in `ingester_sql::dialect`.
 
 mod address;
 mod clock;
@@ -46,7 +46,7 @@ use interface::Product;
 use servers::Servers;
 use std::sync::Arc;
 
-/// The products that there are drivers for.
+/// The products with a driver.
 const PRODUCTS: [&Product; 3] = [&mysql::PRODUCT, &sqlite::PRODUCT, &postgres::PRODUCT];
 
 /// Connects once.
@@ -60,7 +60,7 @@ pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<P
 }
 
 impl Address {
-    /// The error of an attempt to connect that had no answer in time.
+    /// Returns the error of an attempt to connect that got no answer in time.
     pub(crate) fn silent(&self) -> StoreError {
         self.target.silent()
     }

@@ -1,32 +1,32 @@
-//! How to connect, and how to try again.
+//! Options for connecting and for retries.
 
 use backon::ExponentialBuilder;
 use std::time::Duration;
 
-/// How to connect. Begin with the default, and change it with a method for each field.
+/// Options for connecting. Begin with the default, and change it with a method for each field.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ConnectOptions {
     /// The most connections. SQLite has one.
     pub connections: u32,
-    /// How many connections stay open while there is nothing to do; at most `connections`.
+    /// The number of connections that stay open while there is nothing to do; at most `connections`.
     ///
     /// All are opened when they are needed. Further ones are closed when they reach `max_lifetime`, or after ten minutes without
     /// work, because sqlx's pool has a minimum of idle connections and no maximum.
     pub max_idle: u32,
-    /// When a connection is replaced by a new one, so that connections move away from a server that a load balancer has
-    /// taken out; `None` for never.
+    /// The age at which a new connection replaces an old one, so that connections move away from a server that a load balancer has taken
+    /// out; `None` for never.
     pub max_lifetime: Option<Duration>,
-    /// Whether to create a missing SQLite file.
+    /// If true, creates a missing SQLite file.
     pub create: bool,
-    /// Whether the database is to refuse every write, whatever is sent to it. Where it does not know such sessions (TiDB), it is
-    /// up to the user's rights.
+    /// If true, the database refuses every write, whatever is sent to it. A database without such sessions (TiDB) relies on the user's
+    /// rights.
     pub read_only: bool,
-    /// How transient errors are retried, while connecting and later.
+    /// The retries of transient errors, while connecting and later.
     pub retry: Retry,
-    /// How long an object that the database refuses with an unknown error is tried again before it is rejected.
+    /// The time for which an object that the database refuses with an unknown error is tried again before it is rejected.
     pub patience: Duration,
-    /// How long the database may take for a statement of a query that is a part of other work, such as the look-up before a write.
+    /// The time limit of the database for a query that is a part of other work, such as the look-up before a write.
     pub query_time: Duration,
 }
 
@@ -95,7 +95,8 @@ impl ConnectOptions {
     }
 }
 
-/// How often and after which pauses a transient error is retried. Begin with a constant, and change it with a method for each field.
+/// The number of retries of a transient error, and the pauses between them. Begin with a constant, and change it with a method for each
+/// field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Retry {
@@ -104,15 +105,15 @@ pub struct Retry {
     pub first: Duration,
     /// The longest pause.
     pub longest: Duration,
-    /// How many attempts there are in all; `None` for no limit.
+    /// The number of attempts in all; `None` for no limit.
     pub attempts: Option<u32>,
-    /// For how long attempts go on, however many there were, while servers answer of which none takes writes: as long as it may take
-    /// them to elect a primary. Zero to count these attempts like others.
+    /// The time for which attempts go on, however many there were, while some servers answer but none takes writes. It should cover the
+    /// election of a primary. Zero counts these attempts like others.
     pub election: Duration,
 }
 
 impl Retry {
-    /// For work that its caller tries again: 6 attempts within about 3 seconds.
+    /// For work whose caller tries again: 6 attempts within about 3 seconds.
     pub const SHORT: Retry = Retry {
         first: Duration::from_millis(100),
         longest: Duration::from_secs(2),
@@ -120,8 +121,8 @@ impl Retry {
         election: Duration::ZERO,
     };
 
-    /// For a command, which nothing tries again: as [`Retry::SHORT`], and a minute for an election. A MySQL group expels a member that was
-    /// killed after ten seconds, and its successor applies first what it has received: 23 seconds were seen on a busy machine.
+    /// For a command, which nothing tries again: like [`Retry::SHORT`], plus a minute for an election. A MySQL group expels a killed member
+    /// after ten seconds, and its successor first applies the transactions that it has received: 23 seconds were seen on a busy machine.
     pub const COMMAND: Retry = Retry { election: Duration::from_secs(60), ..Retry::SHORT };
 
     /// For work that must not give up.
@@ -156,9 +157,9 @@ impl Retry {
         Retry { election, ..self }
     }
 
-    /// The pauses between the attempts.
+    /// Returns the pauses between the attempts.
     pub(crate) fn backoff(&self) -> ExponentialBuilder {
-        // The jitter adds up to as much again, so the halves become between a half and the whole.
+        // The jitter adds up to as much again, so start with halves: the pauses are then between a half and the whole.
         let backoff = ExponentialBuilder::new()
             .with_min_delay(self.first.min(self.longest) / 2)
             .with_max_delay(self.longest / 2)

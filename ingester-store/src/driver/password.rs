@@ -6,51 +6,51 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Reads a password; returns the present one, or why it cannot be read.
+/// Reads a password. Returns the present one, or the reason why it cannot be read.
 type Read = dyn Fn() -> Result<Given, String> + Send + Sync;
 
 /// A password that was read.
 pub(super) struct Given {
     pub(super) text: String,
-    /// From when on a new connection needs another one, if that is known.
+    /// The time from which a new connection needs another password, if it is known.
     pub(super) expires: Option<Instant>,
 }
 
 impl Given {
-    /// One that does not expire.
+    /// Returns a password that does not expire.
     pub(super) fn lasting(text: &str) -> Self {
         Given { text: text.to_owned(), expires: None }
     }
 }
 
-/// How long before it expires a password is read again: connecting takes time, and clocks differ.
+/// A password is read again this long before it expires: connecting takes time, and clocks differ.
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// How long a costly reading that brought nothing new is not repeated: all that have waited for it would ask again. Nor is one that is
-/// only due because of the time.
+/// A costly reading that brought nothing new is not repeated for this long: otherwise all that have waited for it would read again. The
+/// same holds for a reading that is only due because the password expires.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The same, if it brought nothing new, and is only due because of the time: connections that are open may do for long.
+/// The same for a reading that brought nothing new and is only due because the password expires: open connections may last for long.
 const LONG_PAUSE: Duration = Duration::from_secs(30);
 
-/// Where a password comes from.
+/// The source of a password.
 #[derive(Clone)]
 pub(super) struct Source {
     pub(super) read: Arc<Read>,
-    /// How long reading it may take.
+    /// The longest time that reading it may take.
     pub(super) longest: Duration,
-    /// The database without a password.
+    /// The database's address without a password.
     pub(super) without: Arc<dyn Target>,
 }
 
 impl Source {
-    /// Reads it, which may block.
+    /// Reads the password, which may block.
     pub(super) async fn password(&self) -> Result<Given, String> {
         let read = self.read.clone();
         tokio::task::spawn_blocking(move || read()).await.map_err(|error| error.to_string())?
     }
 
-    /// Whether a reading that may bring nothing new costs something, as running a command does.
+    /// Returns true if a reading costs something even when it brings nothing new, as running a command does.
     fn is_costly(&self) -> bool {
         !self.longest.is_zero()
     }
@@ -60,15 +60,15 @@ impl Source {
 pub(super) struct Password {
     source: Source,
     current: Mutex<Current>,
-    /// How often it has changed.
+    /// The number of its changes.
     changes: AtomicU64,
 }
 
 struct Current {
     password: Given,
-    /// When it was read, or was to be.
+    /// The time of the last reading, or of the last attempt.
     read: Instant,
-    /// Whether that has brought nothing new.
+    /// True if that reading brought nothing new.
     is_old: bool,
 }
 
@@ -78,13 +78,13 @@ impl Password {
         Password { source, current: Mutex::new(current), changes: AtomicU64::new(0) }
     }
 
-    /// How often it has changed, for [`Password::renew`].
+    /// Returns the number of changes so far, for [`Password::renew`].
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Reads it again, unless it has changed since it was `tried`. If it is another one, new connections use it. Returns whether they use
-    /// another one than was tried.
+    /// Reads the password again, unless it has changed since it was `tried`. New connections use the password that was read. Returns true
+    /// if it differs from the one that was tried.
     pub(super) async fn renew(&self, driver: &dyn Driver, tried: u64) -> bool {
         let current = self.current.lock().await;
         if self.changes() != tried {
@@ -93,7 +93,7 @@ impl Password {
         self.read(current, driver).await
     }
 
-    /// Reads it again if it expires, unless that is being done: a connection that is open needs none, and one that is refused waits.
+    /// Reads the password again if it expires, unless another caller is doing so: open connections need no password, and refused ones wait.
     pub(super) async fn refresh(&self, driver: &dyn Driver) {
         if let Ok(current) = self.current.try_lock()
             && current.password.expires.is_some_and(|expires| expires <= Instant::now() + MARGIN)
@@ -103,15 +103,15 @@ impl Password {
         }
     }
 
-    /// Before servers are searched: one that refuses the password looks like one that is gone.
+    /// Reads the password again before servers are searched: a server that refuses the password looks like one that is gone.
     pub(super) async fn before_search(&self, driver: &dyn Driver) {
-        // Only the servers of a list are asked, and a lost connection says nothing about a password.
+        // Only the servers of a list are searched. A single lost connection says nothing about a password.
         if !self.source.is_costly() || !self.source.without.longest_search().is_zero() {
             self.renew(driver, self.changes()).await;
         }
     }
 
-    /// Reads it again. Returns whether it is another one.
+    /// Reads the password again. Returns true if it has changed.
     async fn read(&self, mut current: MutexGuard<'_, Current>, driver: &dyn Driver) -> bool {
         if self.source.is_costly() && current.is_old && current.read.elapsed() < PAUSE {
             return false;
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// A token that expires after so long, and how often it was read.
+    /// Returns a token that expires after this time, and the counter of its readings.
     fn token(after: Duration, is_renewed: bool) -> (Password, Arc<AtomicUsize>) {
         let readings = Arc::new(AtomicUsize::new(0));
         let counted = readings.clone();
@@ -205,7 +205,7 @@ mod tests {
         (Password::new(source, given), readings)
     }
 
-    /// As if it had been read longer ago.
+    /// Pretends that the password was read longer ago.
     async fn pass(password: &Password, time: Duration) {
         let mut current = password.current.lock().await;
         current.read = current.read.checked_sub(time).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     async fn a_costly_reading_that_brings_nothing_new_is_not_repeated_at_once() {
         let (driver, second) = (Fake::default(), Duration::from_secs(1));
         let (same, readings) = token(Duration::ZERO, false);
-        // Refused: it may be another one now.
+        // The password was refused, so it may have changed.
         assert!(!same.renew(&driver, 0).await && !same.renew(&driver, 0).await);
         assert_eq!(readings.load(SeqCst), 1, "those who wait for it do not ask once more");
         pass(&same, second).await;
@@ -242,11 +242,11 @@ mod tests {
         pass(&same, LONG_PAUSE).await;
         same.refresh(&driver).await;
         assert_eq!(readings.load(SeqCst), 3);
-        // One server, whose lost connection says nothing of a password.
+        // There is one server, and its lost connection says nothing about a password.
         pass(&same, LONG_PAUSE).await;
         same.before_search(&driver).await;
         assert_eq!(readings.load(SeqCst), 3);
-        // Another one has renewed it since this was tried.
+        // Another caller has renewed it since this one was tried.
         let (renewed, readings) = token(Duration::ZERO, true);
         assert!(renewed.renew(&driver, 0).await && renewed.renew(&driver, 0).await);
         assert_eq!(readings.load(SeqCst), 1);

@@ -13,13 +13,13 @@ use ingester_sql::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The connections to one database.
+/// The connections to one database, with its password.
 pub(crate) struct Pool {
     pub(super) driver: Box<dyn Driver>,
     dialect: Dialect,
     waits: Waits,
     servers: Arc<Servers>,
-    /// None if it cannot change.
+    /// `None` if the password cannot change.
     password: Option<Password>,
 }
 
@@ -33,7 +33,7 @@ impl Pool {
         Pool { driver, dialect, waits: Waits::default(), servers, password }
     }
 
-    /// What its connections have found out about the servers.
+    /// Returns the knowledge of the connections about the servers.
     pub(crate) fn servers(&self) -> &Servers {
         &self.servers
     }
@@ -48,8 +48,8 @@ impl Pool {
         self.waits.count(self.lend(|driver| driver.migrations())).await
     }
 
-    /// Lends a connection. If a new one is refused for its password, and that has changed, it is tried once more. A password that expires
-    /// is read again before.
+    /// Lends a connection. If the server refuses the password of a new one, and the password has changed, tries once more. A password that
+    /// expires is read again before.
     async fn lend<'p, L>(
         &'p self,
         lend: impl Fn(&'p dyn Driver) -> BoxFuture<'p, Result<L, sqlx::Error>>,
@@ -65,7 +65,7 @@ impl Pool {
         }
     }
 
-    /// A connection turned out to be useless, or could not be made: another server may be the right one now.
+    /// Searches for the server to use. Call it when a connection was useless or could not be made: another server may be the right one now.
     pub(crate) async fn look_for_server(&self) -> Looked {
         if let Some(password) = &self.password {
             password.before_search(&*self.driver).await;
@@ -78,8 +78,8 @@ impl Pool {
         self.begin_with(access, false).await
     }
 
-    /// Begins a transaction for writing. If it `is_durable`, it is on disk when its commit is answered, also where that is not so for
-    /// others.
+    /// Begins a transaction for writing. If it `is_durable`, it is on disk when its commit is answered, even in a database where other
+    /// commits are not.
     pub(crate) async fn begin_durably(&self, is_durable: bool) -> Result<Transaction, sqlx::Error> {
         self.begin_with(Access::Write, is_durable).await
     }
@@ -91,12 +91,12 @@ impl Pool {
         Ok(Transaction { access, dialect, servers: self.servers.clone(), session })
     }
 
-    /// Runs one statement as a transaction by itself; returns how many rows it affected.
+    /// Runs one statement as its own transaction. Returns how many rows it affected.
     pub(crate) async fn execute(&self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
         self.session().await?.execute(Call::of(statement, self.dialect)).await
     }
 
-    /// Runs one query as a transaction by itself.
+    /// Runs one query as its own transaction.
     pub(crate) async fn fetch<Q: Query>(&self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
         let rows = self.session().await?.fetch(Call::of(query, self.dialect)).await?;
         read(query, &*rows)
@@ -113,11 +113,11 @@ impl Pool {
         self.driver.has_no_writer().await
     }
 
-    /// Runs a text of several statements in this form that begins and commits a transaction. Returns how many rows they affected; `None` if
-    /// its connection has found out that the servers take another form, or none, and nothing was run.
+    /// Runs a text of several statements in this form that begins and commits a transaction. Returns how many rows they affected. Returns
+    /// `None`, without running anything, if the connection has found that the servers take another form, or none.
     pub(crate) async fn execute_transaction(&self, form: OneText, sql: &Sql) -> Result<Option<u64>, sqlx::Error> {
         let mut session = self.session().await?;
-        // Asked now, because the connection may be new.
+        // Check only now: a new connection may just have learned something about the servers.
         if self.servers.one_text() != Some(form) {
             return Ok(None);
         }
@@ -129,12 +129,12 @@ impl Pool {
         self.session().await?.run(sql.shared()).await
     }
 
-    /// What its settings and the user's rights mean.
+    /// Examines the database's settings and the user's rights.
     pub(crate) fn examine(&self, answers: &Answers) -> Vec<Finding> {
         self.driver.examine(answers)
     }
 
-    /// What the connections do now.
+    /// Returns the present state of the connections.
     pub(crate) fn connections(&self) -> Connections {
         self.waits.beside(self.driver.usage())
     }
@@ -154,12 +154,12 @@ pub(crate) struct Transaction {
 }
 
 impl Transaction {
-    /// The dialect of its statements.
+    /// Returns the dialect of the statements.
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Runs a statement; returns how many rows it affected, as the database counts them.
+    /// Runs a statement. Returns how many rows it affected, as the database counts them.
     pub(crate) async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
         self.session.execute(Call::of(statement, self.dialect)).await
     }
@@ -169,8 +169,8 @@ impl Transaction {
         read(query, &*self.session.fetch(Call::of(query, self.dialect)).await?)
     }
 
-    /// As [`Transaction::end`], after these last statements if `result` is a success: in one round trip with the commit, if they fit into a
-    /// text of `most` bytes and the servers take that.
+    /// Like [`Transaction::end`], after these last statements if `result` is a success. They share one round trip with the commit if they
+    /// fit into a text of `most` bytes and the servers accept such a text.
     pub(crate) async fn end_with<T>(
         mut self,
         result: Result<T, sqlx::Error>,
@@ -201,7 +201,7 @@ impl Transaction {
         self.end(result).await
     }
 
-    /// Commits if `result` is a success and the transaction was for writing, else rolls back. Returns `result`.
+    /// Commits if `result` is a success and the transaction was for writing; rolls back otherwise. Returns `result`.
     pub(crate) async fn end<T>(mut self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         match &result {
             Ok(_) if self.access == Access::Write => self.session.end(End::Commit(None)).await?,

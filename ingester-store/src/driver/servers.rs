@@ -1,4 +1,4 @@
-//! What the connections of a pool have found out about the servers that they reach, which a fail-over may change.
+//! The knowledge of a pool's connections about the servers that they reach. A fail-over may change it.
 
 use super::clock::Clock;
 use ingester_core::value::Micros;
@@ -8,60 +8,60 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// By how much a server may have run for less long than expected, and still be the same: it reports whole seconds.
+/// A server whose uptime is shorter than expected by at most this much is still the same server: it reports whole seconds.
 const ROUNDED: Duration = Duration::from_secs(5);
 
 /// Shared by a [`Store`](crate::Store) and its connections.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
-    /// Connections that were opened before this time are to be closed.
+    /// Connections that were opened before this time must be closed.
     stale: Mutex<Option<Instant>>,
-    /// Any server is a member of a group that certifies transactions.
+    /// True if any server is a member of a group that certifies transactions.
     certifies: AtomicBool,
-    /// Any server does not take compound statements.
+    /// True if any server does not take compound statements.
     others: AtomicBool,
-    /// What their clock says.
+    /// The servers' clock.
     pub(crate) clock: Clock,
     /// The server that was reached last.
     last: Mutex<Option<Reached>>,
-    /// How often another server was reached than before, or the same one after it was started anew.
+    /// Counts how often connections reached another server than before, or the same one after a restart.
     moves: watch::Sender<u64>,
 }
 
-/// The server that was reached last, and when.
+/// The server that was reached last, with the time.
 #[derive(Debug)]
 struct Reached {
     server: DatabaseServer,
     at: Instant,
 }
 
-/// What a server says of itself.
+/// A server's answers about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct DatabaseServer {
-    /// It takes a compound statement as one text.
+    /// True if it takes a compound statement as one text.
     pub(super) has_compound: bool,
-    /// It is a member of a group that certifies transactions.
+    /// True if it is a member of a group that certifies transactions.
     pub(super) certifies: bool,
-    /// It takes no writes.
+    /// True if it takes no writes.
     pub(super) is_read_only: bool,
-    /// What tells it from others; empty if it does not say.
+    /// The identity that distinguishes it from other servers; empty if it does not tell.
     pub(super) identity: String,
-    /// For how many seconds it has run.
+    /// The seconds for which it has run.
     pub(super) uptime: Option<u64>,
-    /// What time it is there.
+    /// The time on its clock.
     pub(super) time: Option<Micros>,
-    /// Its settings that may lose a commit that was answered, each with what loses it.
+    /// Its settings that may lose a commit that was answered, each with the event that loses it.
     pub(super) risks: Vec<String>,
 }
 
 impl DatabaseServer {
-    /// Whether this is the same server as the one that was reached some time before, and has not been started since.
+    /// Returns true if this is the same server as the one that was reached before, without a restart since.
     fn goes_on(&self, before: &DatabaseServer, since: Duration) -> bool {
         let has_run = |expected: u64| self.uptime.is_none_or(|uptime| uptime + ROUNDED.as_secs() >= expected);
         self.identity == before.identity && before.uptime.is_none_or(|uptime| has_run(uptime + since.as_secs()))
     }
 
-    /// A server, or a proxy, that does not know the question: it is safe to assume the worst.
+    /// A server or proxy that does not understand the question. It is safe to assume the worst.
     pub(super) const UNKNOWN: Self = DatabaseServer {
         has_compound: false,
         certifies: true,
@@ -74,24 +74,25 @@ impl DatabaseServer {
 }
 
 impl Servers {
-    /// A connection turned out to be useless: all that are open now are closed, each when it is released or before it is used again.
-    /// Every new connection looks up the host's name.
+    /// Replaces all connections that are open now, because one turned out to be useless. Each is closed when it is released or before it is
+    /// used again. Every new connection looks up the host's name again.
     pub(crate) fn replace_connections(&self) {
         *self.stale.lock() = Some(Instant::now());
     }
 
-    /// Whether a connection of this age is to be closed.
+    /// Returns true if a connection of this age must be closed.
     pub(super) fn is_stale(&self, age: Duration) -> bool {
         self.stale.lock().is_some_and(|stale| stale.elapsed() <= age)
     }
 
-    /// A connection leads to this server, which was asked at this time. The answer may come long after the server has written it; that it has run
-    /// for less long than expected must not follow from that.
+    /// Records that a connection leads to this server, which was asked at `asked`. The answer may arrive long after the server has written
+    /// it, so measure from the question: a slow answer must not look like a restart.
     pub(super) fn reached(&self, server: DatabaseServer, asked: Instant) {
         self.certifies.fetch_or(server.certifies, Ordering::Relaxed);
         self.others.fetch_or(!server.has_compound, Ordering::Relaxed);
         let mut last = self.last.lock();
-        // Members of a group that certifies have the same commits, and a proxy before them leads to one or the other.
+        // Members of a certifying group have the same commits, and a proxy in front of them leads to any of them, so another member is no
+        // move.
         let moved = !server.certifies
             && last
                 .as_ref()
@@ -103,12 +104,13 @@ impl Servers {
         }
     }
 
-    /// Whether any server certifies transactions: it may end one at any time, and its locks do not reach the other servers.
+    /// Returns true if any server certifies transactions. Such a server may end a transaction at any time, and its locks do not reach the
+    /// other servers.
     pub(crate) fn certifies(&self) -> bool {
         self.certifies.load(Ordering::Relaxed)
     }
 
-    /// How all servers take a transaction as one text; `None` if one of them might run a part of it.
+    /// Returns the form in which all servers take a transaction as one text; `None` if one of them might run only a part of it.
     pub(crate) fn one_text(&self) -> Option<OneText> {
         match (self.others.load(Ordering::Relaxed), self.certifies()) {
             (false, _) => Some(OneText::Compound),
@@ -117,12 +119,12 @@ impl Servers {
         }
     }
 
-    /// How often another server was reached than before, or the same one after it was started anew.
+    /// Returns the count of moves: a connection reached another server than before, or the same one after a restart.
     pub(crate) fn moves(&self) -> watch::Receiver<u64> {
         self.moves.subscribe()
     }
 
-    /// The settings of the server that was reached last that may lose a commit that was answered.
+    /// Returns the settings of the server that was reached last that may lose a commit that was answered.
     pub(crate) fn risks(&self) -> Vec<String> {
         let last = self.last.lock();
         last.as_ref().map(|last| last.server.risks.clone()).unwrap_or_default()
@@ -139,7 +141,7 @@ mod tests {
         let server = || DatabaseServer { uptime: Some(100), ..DatabaseServer::default() };
         let now = Instant::now();
         let minute_ago = now.checked_sub(Duration::from_secs(60)).unwrap();
-        // A minute after it was reached, the same answer: it was asked then, or it is asked now.
+        // The same answer, to a question of a minute ago and to a question of now.
         for (asked, moves) in [(minute_ago, 0), (now, 1)] {
             let servers = Servers::default();
             servers.reached(server(), minute_ago);

@@ -1,4 +1,4 @@
-//! How a connection to MySQL is encrypted, and which certificates it trusts.
+//! The encryption of a connection to MySQL, and the certificates that it trusts.
 
 use super::error::StoreError;
 use crate::files;
@@ -14,20 +14,20 @@ pub enum TlsMode {
     Preferred,
     /// Encryption or no connection; the certificate is not verified.
     Required,
-    /// As [`TlsMode::Required`], and a trusted authority has signed the certificate.
+    /// Like [`TlsMode::Required`], and a trusted authority must have signed the certificate.
     VerifyCa,
-    /// As [`TlsMode::VerifyCa`], and the certificate is for the host of the connection.
+    /// Like [`TlsMode::VerifyCa`], and the certificate must be for the host of the connection.
     VerifyIdentity,
 }
 
-/// How a connection to MySQL is encrypted. The files are PEM. They are read again for each connection, so they may be replaced
-/// while the program runs.
+/// The encryption of a connection to MySQL. The files are PEM. They are read again for each connection, so they may be replaced while the
+/// program runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
     /// The mode.
     pub mode: TlsMode,
-    /// Certificates of authorities that may sign the server's certificate. sqlx adds them to those that the system trusts. A
-    /// server with a public certificate needs none.
+    /// Certificates of authorities that may sign the server's certificate. sqlx adds them to the ones that the system trusts. A server with
+    /// a public certificate needs none.
     pub ca: Option<PathBuf>,
     /// The client's certificate and its chain, for users that need one (`REQUIRE X509`).
     pub cert: Option<PathBuf>,
@@ -81,7 +81,7 @@ impl Tls {
             Tls { cert: Some(_), key: None, .. } => Err(TlsMistake::CertWithoutKey),
             Tls { cert: None, key: Some(_), .. } => Err(TlsMistake::KeyWithoutCert),
             Tls { mode: TlsMode::Disabled, cert: Some(_), .. } => Err(TlsMistake::CertWithoutEncryption),
-            // In these modes sqlx ignores the file, so the server would not be verified although it looks so.
+            // In these modes sqlx ignores the file: the server would look verified, but is not.
             Tls { mode: TlsMode::Disabled | TlsMode::Preferred | TlsMode::Required, ca: Some(_), .. } => {
                 Err(TlsMistake::CaWithoutVerification)
             }
@@ -116,7 +116,7 @@ mod tests {
     use super::{Tls, TlsMode};
     use crate::driver::{Address, ConnectOptions, ErrorClass, open};
 
-    /// An address on which nothing listens: connecting to it fails with another error than a wrong file.
+    /// Returns an address on which nothing listens. Connecting to it fails with another error than a wrong file.
     fn nobody() -> Address {
         Address::mysql("127.0.0.1", 1, "root", Some("hunter2"), "d")
     }

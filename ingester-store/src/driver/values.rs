@@ -4,17 +4,17 @@ use ingester_sql::dialect::Sql;
 use sqlx::AssertSqlSafe;
 use std::sync::Arc;
 
-/// A text that is sent without being prepared.
+/// Returns a text that is sent without being prepared.
 pub(super) fn raw(sql: &Sql) -> sqlx::RawSql {
     raw_text(sql.shared())
 }
 
-/// The same of a part of a migration, which the ingester has generated, and whose checksum was compared.
+/// Like [`raw`], for a part of a migration. The ingester has generated it, and its checksum was compared.
 pub(super) fn raw_text(text: Arc<str>) -> sqlx::RawSql {
     sqlx::raw_sql(AssertSqlSafe(text))
 }
 
-/// sqlx's reason, unless it quotes the URL.
+/// Returns sqlx's reason, unless it quotes the URL.
 pub(super) fn without_url(error: &sqlx::Error) -> String {
     let text = match error {
         sqlx::Error::Configuration(reason) => reason.to_string(),
@@ -23,8 +23,8 @@ pub(super) fn without_url(error: &sqlx::Error) -> String {
     if text.contains("://") { "it is not valid".into() } else { text }
 }
 
-/// Implements `execute` and `fetch` for one of sqlx's drivers. It is a macro because the drivers' types share no suitable trait. It
-/// takes the driver's database, arguments and row, how it encodes an unsigned number, and the type as which it reads one, with the
+/// Implements `execute` and `fetch` for one of sqlx's drivers. It is a macro because the drivers' types share no suitable trait. It takes
+/// the driver's database, arguments and row, the encoding of an unsigned number, and the type as which such a number is read, with the
 /// conversion back.
 macro_rules! implement_values {
     ($database:ident, $arguments:ident, $row:ident, $encode:path, $unsigned:ty, |$value:ident| $back:expr) => {
@@ -36,7 +36,7 @@ macro_rules! implement_values {
 
         fn arguments(params: &[Param<'_>]) -> Result<$arguments, ::sqlx::Error> {
             let mut arguments = $arguments::default();
-            // A batch has a megabyte of parameters: growing step by step would copy them again and again.
+            // A batch has a megabyte of parameters. Growing step by step would copy them again and again.
             arguments.reserve(params.len(), params.iter().map(Param::bytes).sum());
             for param in params {
                 match *param {
@@ -55,7 +55,7 @@ macro_rules! implement_values {
                     Param::UInt(value) => arguments.add($encode(value)?),
                     Param::Time(value) => arguments.add(value.sql()),
                     Param::Null => arguments.add(None::<&str>),
-                    // The dialects of these databases have none.
+                    // The dialects of these databases have no arrays.
                     Param::Texts(_) | Param::Array(..) => {
                         return Err(::sqlx::Error::InvalidArgument("an array is not a parameter here".into()));
                     }
@@ -132,7 +132,7 @@ macro_rules! implement_values {
             }
         }
 
-        /// Runs a statement; returns how many rows it affected, as the database counts them.
+        /// Runs a statement. Returns how many rows it affected, as the database counts them.
         pub(super) async fn execute<'e>(
             executor: impl ::sqlx::Executor<'e, Database = $database>,
             call: Call<'_>,

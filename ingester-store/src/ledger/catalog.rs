@@ -11,7 +11,7 @@ use ingester_sql::dialect::statements::{
 use ingester_sql::dialect::{Access, Dialect};
 use std::collections::BTreeMap;
 
-/// The tables and views that a database has, to be compared with a schema: see [`drift`](crate::migrate::drift) and
+/// The tables and views of a database. To compare them with a schema, see [`drift`](crate::migrate::drift) and
 /// [`schema_of`](crate::migrate::schema_of).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
@@ -21,18 +21,18 @@ pub struct Catalog {
     pub(crate) views: BTreeMap<String, FoundView>,
 }
 
-/// What the catalog's statements return.
+/// The rows that the catalog's statements return.
 #[derive(Debug, Default)]
 pub(super) struct CatalogRows {
     pub(super) columns: Vec<CatalogColumn>,
     pub(super) keys: Vec<CatalogKey>,
     pub(super) views: Vec<CatalogView>,
-    /// What is recorded about views.
+    /// The records of views.
     pub(super) records: Vec<(String, String)>,
 }
 
 impl CatalogRows {
-    /// Whether there are views that may have records, and the table of these.
+    /// Returns true if there are views that may have records, and the table of records exists.
     pub(super) fn may_have_records(&self) -> bool {
         let has = |column: &str| self.columns.iter().any(|its| its.table == SETTINGS && its.name == column);
         !self.views.is_empty() && has("name") && has("value")
@@ -57,7 +57,7 @@ pub(crate) struct FoundColumn {
     pub(crate) name: String,
     /// Its type in the server's spelling.
     pub(crate) ty: String,
-    /// Whether it may be NULL.
+    /// True if it may be NULL.
     pub(crate) nullable: bool,
     /// Its collation, if the server names one for the type.
     pub(crate) collation: Option<String>,
@@ -68,12 +68,12 @@ pub(crate) struct FoundColumn {
 pub(crate) struct FoundKey {
     /// Its columns in order.
     pub(crate) columns: Vec<String>,
-    /// Whether its values are unique.
+    /// True if its values are unique.
     pub(crate) unique: bool,
 }
 
 impl Catalog {
-    /// Puts together the rows.
+    /// Builds the catalog from the rows.
     pub(super) fn new(rows: CatalogRows) -> Self {
         let CatalogRows { columns, keys, views, records } = rows;
         let mut tables: BTreeMap<String, FoundTable> = BTreeMap::new();
@@ -108,7 +108,7 @@ impl Catalog {
         self.tables.get(name)
     }
 
-    /// The columns whose types are not ours.
+    /// Returns the columns whose types are not ours.
     pub fn foreign_types(&self, dialect: Dialect) -> Vec<ForeignType> {
         let columns =
             self.tables.iter().flat_map(|(table, found)| found.columns.iter().map(move |column| (table, column)));
@@ -134,7 +134,7 @@ impl FoundTable {
         &self.primary_key
     }
 
-    /// The column of this name.
+    /// Returns the column of this name.
     pub(crate) fn column(&self, name: &str) -> Option<&FoundColumn> {
         // MySQL Reference Manual, "Identifier Case Sensitivity": column names are not case-sensitive.
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
@@ -142,12 +142,12 @@ impl FoundTable {
 }
 
 impl Store {
-    /// Reads which tables and views the database has.
+    /// Reads the tables and views of the database.
     ///
     /// # Errors
     /// If the catalog cannot be read.
     pub async fn catalog(&self) -> Result<Catalog, StoreError> {
-        // Statements that define tables on another node of a cluster end what reads them here, as a deadlock.
+        // Retry: a statement that defines tables on another node of a cluster ends a reader here with a deadlock.
         let read = || async {
             let mut tx = self.pool.begin(Access::Read).await?;
             let all = async {

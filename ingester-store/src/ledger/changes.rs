@@ -1,8 +1,8 @@
-//! Whether the database has a log of changes. Its tables are there once a release that knows them has made them, and the setting `changes`
-//! in `ingester_settings` says whether writers record what they do.
+//! Switches the log of changes of a database. Its tables exist once a release that knows them has made them, and the setting `changes` in
+//! `ingester_settings` says whether writers record their changes.
 //!
-//! Every writer keeps what it has read for a short time. So the program that switches the log on waits until no writer goes by the old setting, and
-//! records then that the log lacks what was done meanwhile.
+//! For a short time, every writer goes on with the value that it has read. So the program that switches the log on waits until no writer
+//! uses the old setting, and then records that the log lacks the changes made meanwhile.
 
 use super::migrations::{Migrating, failed};
 use crate::driver::StoreError;
@@ -12,34 +12,34 @@ use ingester_sql::dialect::statements::{ReadPosition, ReadSetting, ReadTables, R
 use ingester_sql::dialect::{CHANGES, POSITIONS, SETTINGS};
 use std::time::Duration;
 
-/// The setting. Without it, the log is on.
+/// The name of the setting. Without it, the log is on.
 const LOG: &str = "changes";
 
-/// Its values. The value `begins` is written and not yet read.
+/// The setting's values. The value `begins` is written but not read yet.
 const OFF: &str = "off";
 const BEGINS: &str = "begins";
 const ON: &str = "on";
 
-/// Whether the tables of the log are among these.
+/// Returns true if the tables of the log are among these.
 fn are_of_log(tables: &[String]) -> bool {
     [CHANGES, POSITIONS, SETTINGS].iter().all(|own| tables.iter().any(|table| table == own))
 }
 
-/// Longer than a writer goes by what it has read.
+/// Longer than a writer uses a setting that it has read.
 const SETTLED: Duration = Logged::FRESH.saturating_add(Duration::from_secs(1));
 
 impl Store {
-    /// Whether writers record what they do, as it was read at most a moment ago.
+    /// Returns true if writers record their changes, as read at most a moment ago.
     pub(crate) async fn logs(&self) -> Result<bool, sqlx::Error> {
         Ok(self.log_state().await?.is_some_and(|value| value != OFF))
     }
 
-    /// Whether the log can be read.
+    /// Returns true if the log can be read.
     pub(crate) async fn has_log(&self) -> Result<bool, sqlx::Error> {
         Ok(self.log_state().await?.is_some_and(|value| value == ON))
     }
 
-    /// Whether a table's log was ever read, as known at most a moment ago. Only where there is a log.
+    /// Returns true if a table's log was ever read, as known at most a moment ago. Only for a database with a log.
     pub(crate) async fn is_read(&self, table: &'static Table) -> Result<bool, sqlx::Error> {
         if let Some(is_read) = self.readers().fresh(table) {
             return Ok(is_read);
@@ -49,27 +49,27 @@ impl Store {
         Ok(is_read)
     }
 
-    /// What records that these tables get other rows, of which the log has nothing. A log that is switched off gets its resets when it is
-    /// switched on.
+    /// Returns the statements that record that these tables get other rows without entries in the log. A log that is switched off gets its
+    /// resets when it is switched on.
     pub(crate) async fn resets(
         &self,
         migrating: &mut Migrating,
         tables: impl Iterator<Item = Ident>,
     ) -> Result<Vec<RecordResets>, StoreError> {
         let mut tables = tables.peekable();
-        // In the session of the migrations: another one may wait for their locks, and SQLite has no other.
+        // Read it in the session of the migrations: another one might wait for their locks, and SQLite has no other.
         if tables.peek().is_none() || !migrating.logs().await? {
             return Ok(Vec::new());
         }
         Ok(tables.map(|table| RecordResets { table: Some(table), at: self.now() }).collect())
     }
 
-    /// Whether the tables of the log exist, on or off.
+    /// Returns true if the tables of the log exist, whether it is on or off.
     pub(crate) async fn had_log(&self) -> Result<bool, sqlx::Error> {
         Ok(self.log_state().await?.is_some())
     }
 
-    /// The setting; `None` where the tables are missing.
+    /// Returns the setting; `None` if the tables are missing.
     async fn log_state(&self) -> Result<Option<&'static str>, sqlx::Error> {
         let known = *self.logged();
         if let Some(state) = known.fresh() {
@@ -91,8 +91,8 @@ impl Store {
         Ok(are_of_log(&self.pool.fetch(&ReadTables).await?))
     }
 
-    /// Switches the log of changes on or off, for all writers of the database. Where it was off, switching it on takes some seconds, and
-    /// the log of each table goes on with a [reset](crate::changes::What::Reset).
+    /// Switches the log of changes on or off, for all writers of the database. If it was off, switching it on takes some seconds, and the
+    /// log of each table goes on with a [reset](crate::changes::What::Reset).
     ///
     /// # Errors
     /// If the settings or the log cannot be read or written within the retries.
@@ -124,7 +124,7 @@ impl Store {
 }
 
 impl Migrating {
-    /// Whether writers record what they do.
+    /// Returns true if writers record their changes.
     async fn logs(&mut self) -> Result<bool, StoreError> {
         let read = async {
             let is_there = are_of_log(&self.fetch(&ReadTables).await?);

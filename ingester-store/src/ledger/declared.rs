@@ -1,5 +1,5 @@
-//! What `ingester_settings` has about declared kinds, whose definitions no lock file counts: the last definition of each, the definition
-//! since which each of its recipes is unchanged, the types of its columns, and those whose values stay.
+//! Records about declared kinds in `ingester_settings`, because no lock file counts their definitions: the last definition of each kind,
+//! the definition since which each of its recipes is unchanged, the types of its columns, and the columns whose values stay.
 
 use crate::driver::StoreError;
 use crate::store::Store;
@@ -18,7 +18,7 @@ const STAYS: &str = "stays/";
 const RECIPES: &str = "recipes/";
 const TYPES: &str = "types/";
 
-/// What is recorded about all declared kinds, by the names of the settings.
+/// The records about all declared kinds, by the names of the settings.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredRecords(BTreeMap<String, String>);
 
@@ -27,34 +27,34 @@ impl DeclaredRecords {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The values of settings that are numbered from 0, in order.
+    /// Returns the values of settings that are numbered from 0, in order.
     fn numbered<'a>(&'a self, name: impl Fn(usize) -> String + 'a) -> impl Iterator<Item = &'a str> {
         (0..).map_while(move |place| self.get(&name(place)))
     }
 
-    /// Whether a file has declared the kind whose rows a table has.
+    /// Returns true if a file has declared the kind whose rows are in the table.
     pub(crate) fn has(&self, kind: &Kind) -> bool {
         self.get(&definition_name(kind)).is_some_and(|value| value != RENAMED)
     }
 
-    /// The kind whose definition is recorded for the table of this one, as `Kind.group`, if it is another one.
+    /// Returns the kind whose definition is recorded for this kind's table, as `Kind.group`, if it is another one.
     pub(crate) fn other_owner(&self, kind: &Kind) -> Option<&str> {
         let owner = self.get(&definition_name(kind))?.split(' ').nth(2)?;
         (owner != format!("{}.{}", kind.kind(), kind.group())).then_some(owner)
     }
 
-    /// Which columns of a declared kind have values that stay, as they were recorded last; empty if none were.
+    /// Returns the columns of a declared kind whose values stay, as recorded last; empty if none were.
     pub(crate) fn stays(&self, kind: &Kind) -> &str {
         self.get(&stays_name(kind)).unwrap_or_default()
     }
 
-    /// The types that a table's columns were declared with last, also those of many values; none if nothing is recorded.
+    /// Returns the last declared types of a table's columns, including columns of many values; none if nothing is recorded.
     pub(crate) fn types(&self, table: Ident) -> Vec<(Ident, SqlType)> {
         let values = self.numbered(move |place| types_name(table, place));
         values.flat_map(|value| value.split(',')).filter_map(column_of).collect()
     }
 
-    /// The number of a definition that the database counts, because no lock file does. `None` if the last definition that was
+    /// Returns the number of a definition that the database counts, because no lock file does; `None` if the last definition that was
     /// recorded for the kind's table is another one, or none was.
     pub(crate) fn definition(&self, kind: &Kind, fingerprint: Fingerprint, recipes: &Recipes) -> Option<Counted> {
         let recorded = Recorded::parse(self.get(&definition_name(kind))?)?;
@@ -62,13 +62,13 @@ impl DeclaredRecords {
         is_same.then(|| self.recipes(kind, recorded.number).counted(recorded.number, recipes))
     }
 
-    /// The same, if all its recipes are recorded as well.
+    /// Like [`DeclaredRecords::definition`], if all its recipes are recorded as well.
     pub(crate) fn whole_definition(&self, kind: &Kind, fingerprint: Fingerprint, recipes: &Recipes) -> Option<Counted> {
         let counted = self.definition(kind, fingerprint, recipes)?;
         (self.recipes(kind, counted.number).values == to_record(&counted, recipes)).then_some(counted)
     }
 
-    /// The definition since which each recipe of a kind's table is unchanged, as recorded with the definition of this number.
+    /// Returns the definition since which each recipe of a kind's table is unchanged, as recorded with the definition of this number.
     fn recipes(&self, kind: &Kind, number: u32) -> RecordedRecipes {
         let mut recorded = RecordedRecipes::default();
         self.numbered(|place| recipes_name(kind, place)).for_each(|value| recorded.add(value, number));
@@ -77,7 +77,7 @@ impl DeclaredRecords {
 }
 
 impl Store {
-    /// What is recorded about all declared kinds.
+    /// Reads the records about all declared kinds.
     ///
     /// # Errors
     /// If the table of settings is missing, or cannot be read within the retries.
@@ -94,7 +94,7 @@ impl Store {
         Ok(records)
     }
 
-    /// Records which columns of a declared kind have values that stay.
+    /// Records the columns of a declared kind whose values stay.
     ///
     /// # Errors
     /// As [`Store::declared_records`].
@@ -111,7 +111,7 @@ impl Store {
                 };
                 match written {
                     Ok(1) => return Ok(()),
-                    // Another one was faster.
+                    // Another program was faster.
                     Ok(_) => {}
                     Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
                     Err(error) => return Err(error),
@@ -121,7 +121,7 @@ impl Store {
         self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
     }
 
-    /// Records the types that the columns of a declared kind have, also those of many values, if others are recorded.
+    /// Records the types of a declared kind's columns, including columns of many values, unless the same ones are recorded.
     ///
     /// # Errors
     /// As [`Store::declared_records`].
@@ -152,7 +152,7 @@ impl Store {
         self.with_retries(|| format!("recording the types of {} in {SETTINGS}", table.name), record).await
     }
 
-    /// Forgets all that is recorded of a kind's table, which a file declared before: from now on another program counts its definitions.
+    /// Forgets all records of a kind's table that a file declared before. From now on, another program counts its definitions.
     ///
     /// # Errors
     /// As [`Store::declared_records`].
@@ -180,7 +180,7 @@ impl Store {
         self.with_retries(|| format!("forgetting {name} in {SETTINGS}"), forget).await
     }
 
-    /// Forgets the number of the last definition of a table that takes the place of another one: its rows say which definition made them.
+    /// Forgets the number of the last definition of a table that takes the place of another one. Its rows tell which definition made them.
     ///
     /// # Errors
     /// As [`Store::declared_records`].
@@ -196,8 +196,8 @@ impl Store {
         self.forget_latest(table).await
     }
 
-    /// Records a definition as the last one of its kind's table, and tells its number: one more than that of the definition before. Of its
-    /// parts, those that the definition before had in the same way keep their numbers.
+    /// Records a definition as the last one of its kind's table, and returns its number: one more than the definition before. Parts that
+    /// are the same as in the definition before keep their numbers.
     ///
     /// # Errors
     /// As [`Store::declared_records`].
@@ -220,14 +220,14 @@ impl Store {
                 let number = match (same, &last) {
                     (Some(same), _) => same.number,
                     (None, Some(last)) => last.number.saturating_add(1),
-                    // Rows of another program, or of a table that had another name, have older definitions.
+                    // Rows of another program, or of a table that had another name, have older definitions. Count on from them.
                     (None, None) => {
                         let of_rows = self.pool.fetch(&LatestDefinition { table: kind.table() }).await?.pop();
                         let of_rows = of_rows.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX - 1));
                         of_rows.max(self.used_definition(kind).await?.unwrap_or(0)).saturating_add(1)
                     }
                 };
-                // Where an earlier release has recorded only the whole, all its parts are as old as the whole.
+                // If an earlier release has recorded only the whole definition, all its parts are as old as the whole.
                 let counted = known.counted(number, recipes);
                 let values = to_record(&counted, recipes);
                 if same.is_some() && known.values == values {
@@ -241,11 +241,11 @@ impl Store {
                         Some(from) => tx.execute(&ReplaceSetting { name: &name, from, to: &value }).await,
                         None => tx.execute(&RecordSetting { name: &name, value: &value }).await,
                     };
-                    // Another one was faster.
+                    // Another program was faster.
                     if written? != 1 {
                         return Ok(false);
                     }
-                    // The row of the definition is locked from here on, so these belong to it.
+                    // From here on the row of the definition is locked, so these settings belong to it.
                     for (place, value) in values.iter().enumerate() {
                         tx.execute(&WriteSetting { name: &recipes_name(kind, place), value }).await?;
                     }
@@ -257,7 +257,7 @@ impl Store {
                 .await;
                 match tx.end(written).await {
                     Ok(true) => return Ok(counted),
-                    // Another one was faster.
+                    // Another program was faster.
                     Ok(false) => {}
                     Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
                     Err(error) => return Err(error),
@@ -268,33 +268,35 @@ impl Store {
     }
 }
 
-/// In place of a definition: the table has the rows of another one.
+/// Recorded in place of a definition: the table has the rows of another one.
 const RENAMED: &str = "renamed";
 
-/// Characters of a value.
+/// The most characters of a value.
 const VALUE: usize = 256;
 
-/// The setting with the last definition of a kind that no lock file counts. A table's name has 52 characters at most.
+/// Returns the name of the setting with the last definition of a kind that no lock file counts. A table's name has 52 characters at most.
 pub(super) fn definition_name(kind: &Kind) -> String {
     format!("{DEFINITIONS}{}", kind.table().name)
 }
 
-/// The setting with the columns of a declared kind whose values stay.
+/// Returns the name of the setting with the columns of a declared kind whose values stay.
 fn stays_name(kind: &Kind) -> String {
     format!("{STAYS}{}", kind.table().name)
 }
 
-/// A setting with recipes of a declared kind. A table's name has 52 characters at most, and a table 1,017 columns.
+/// Returns the name of a setting with recipes of a declared kind. A table's name has at most 52 characters, and a table at most 1,017
+/// columns.
 fn recipes_name(kind: &Kind, place: usize) -> String {
     format!("{RECIPES}{}/{place}", kind.table().name)
 }
 
-/// A setting with types of a declared kind's columns. A table's name has 52 characters at most, and a table 1,017 columns.
+/// Returns the name of a setting with types of a declared kind's columns. A table's name has at most 52 characters, and a table at most
+/// 1,017 columns.
 fn types_name(table: Ident, place: usize) -> String {
     format!("{TYPES}{table}/{place}")
 }
 
-/// Columns with their types, as many in each setting as fit.
+/// Returns columns with their types, as many in each setting as fit.
 fn of_columns(columns: &[(Ident, SqlType)]) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for (name, ty) in columns {
@@ -310,16 +312,17 @@ fn of_columns(columns: &[(Ident, SqlType)]) -> Vec<String> {
     values
 }
 
-/// A column of such a setting.
+/// Parses a column of such a setting.
 fn column_of(entry: &str) -> Option<(Ident, SqlType)> {
     let (name, ty) = entry.split_once(' ')?;
     Some((Ident::parse(name).ok()?, SqlType::try_parse(ty)?))
 }
 
-/// Recipes that a setting has room for: 16 digits, a number of up to 10, and two blanks each, behind the number of the definition.
+/// A setting has room for this many recipes: 16 digits, a number of up to 10, and two blanks each, behind the number of the definition.
 const RECIPES_OF_ONE: usize = 8;
 
-/// The settings with the recipes of a definition: its number, and then each fingerprint with the number since which it is unchanged.
+/// Returns the settings with the recipes of a definition: its number, and then each fingerprint with the number since which it is
+/// unchanged.
 fn to_record(counted: &Counted, recipes: &Recipes) -> Vec<String> {
     let row = (recipes.row, counted.row);
     let of_columns = recipes.columns.iter().zip(&counted.columns).map(|((_, recipe), (_, since))| (*recipe, *since));
@@ -330,19 +333,19 @@ fn to_record(counted: &Counted, recipes: &Recipes) -> Vec<String> {
     all.chunks(RECIPES_OF_ONE).map(setting).collect()
 }
 
-/// What is recorded about the recipes of a definition.
+/// The records about the recipes of a definition.
 #[derive(Default)]
 struct RecordedRecipes {
-    /// How many settings there are.
+    /// The number of settings.
     settings: usize,
-    /// Those that were recorded with the definition.
+    /// The settings that were recorded with the definition.
     values: Vec<String>,
     /// Each recipe, and the definition since which it is unchanged.
     since: HashMap<String, u32>,
 }
 
 impl RecordedRecipes {
-    /// Adds a setting. One of another definition does not count: an earlier release has recorded the definition without its recipes.
+    /// Adds a setting. A setting of another definition does not count: an earlier release has recorded the definition without its recipes.
     fn add(&mut self, value: &str, number: u32) {
         self.settings += 1;
         let mut words = value.split(' ');
@@ -357,7 +360,7 @@ impl RecordedRecipes {
         }
     }
 
-    /// A definition with this number: what is not recorded is unchanged since then.
+    /// Returns a definition with this number. Recipes without a record are unchanged since then.
     fn counted(&self, number: u32, recipes: &Recipes) -> Counted {
         let since = |recipe: Fingerprint| self.since.get(&recipe.to_string()).copied().unwrap_or(number).min(number);
         let columns: Vec<(Ident, u32)> = recipes.columns.iter().map(|(name, recipe)| (*name, since(*recipe))).collect();
@@ -365,7 +368,7 @@ impl RecordedRecipes {
     }
 }
 
-/// What such a setting has: a number, a fingerprint, and the kind for people.
+/// The content of such a setting: a number, a fingerprint, and the kind for people.
 struct Recorded {
     number: u32,
     fingerprint: String,
@@ -378,7 +381,7 @@ impl Recorded {
     }
 }
 
-/// The number of a definition that such a setting records.
+/// Returns the number of a definition that such a setting records.
 pub(super) fn recorded_number(value: &str) -> Option<u32> {
     Recorded::parse(value).map(|recorded| recorded.number)
 }

@@ -1,7 +1,7 @@
-//! Tables that have names of ours and were made by another program: they are refused before anything is changed.
+//! Finds tables with our names that another program has made. They are refused before anything is changed.
 //!
-//! No record says who made a table, so its shape decides. Every release has made a table with the same primary key and a few columns
-//! that never changed; what lacks one of them is not ours. Drift in other columns, such as changes made by hand, does not matter here.
+//! No record says who made a table, so its shape decides. Every release has made tables with the same primary key and a few columns that
+//! never changed. A table that lacks one of these is not ours. Drift in other columns, such as changes made by hand, does not matter here.
 
 use super::catalog::{Catalog, FoundTable};
 use crate::driver::{About, StoreError, is_about};
@@ -14,10 +14,10 @@ use ingester_sql::dialect::own_schema;
 use ingester_sql::dialect::statements::Readable;
 use std::time::Duration;
 
-/// Columns that every release has made in every main table, beside its primary key.
+/// Columns that every release has made in every main table, in addition to the primary key.
 const IN_EVERY_RELEASE: [&str; 5] = ["group_ver", "namespace", "name", "res_version", "json"];
 
-/// How often a table that has no columns or no primary key yet is looked at, and the pause between two looks.
+/// The number of readings of a table that has no columns or no primary key yet, and the pause between two readings.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -31,13 +31,13 @@ pub(crate) struct Foreign {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Whose {
-    /// The reference system's.
+    /// The table of the reference system.
     Reference,
-    /// Another program's, which differs from ours in this.
+    /// The table of another program, which differs from ours in this.
     Other(String),
 }
 
-/// What would become of a foreign table.
+/// The harm that a foreign table would suffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Harm {
     /// It would be changed.
@@ -46,8 +46,8 @@ pub(crate) enum Harm {
     Dropped,
 }
 
-/// The first of these tables that another program has made. Several definitions of one name are those of several releases: a table like
-/// any of them is ours.
+/// Returns the first of these tables that another program has made. Several definitions of one name come from several releases; a table
+/// like any of them is ours.
 pub(crate) fn foreign(ours: &[TableDef], catalog: &Catalog, dialect: Dialect) -> Option<Foreign> {
     let of_reference = |ours: &&TableDef| !ours.is_companion() && catalog.is_of_reference(ours.name);
     if let Some(table) = ours.iter().find(of_reference) {
@@ -68,21 +68,21 @@ pub(crate) fn foreign(ours: &[TableDef], catalog: &Catalog, dialect: Dialect) ->
     })
 }
 
-/// How a table differs from ours in columns that `needed` selects, or in its primary key.
+/// Returns the difference between a table and ours in the columns that `needed` selects, or in the primary key.
 pub(super) fn difference(ours: &TableDef, found: &FoundTable, needed: impl Fn(&ColumnDef) -> bool) -> Option<String> {
     let lacks = ours.columns.iter().find(|column| needed(column) && found.column(column.name.as_str()).is_none());
     if let Some(column) = lacks {
         return Some(format!("it has no column `{}`", column.name));
     }
     let same = |(ours, its): (&Ident, &String)| ours.as_str().eq_ignore_ascii_case(its);
-    // Of a companion whose definition changes, only the first column of its key stays.
+    // If the definition of a companion changes, only the first column of its key stays.
     let lengths = (ours.primary_key.len(), found.primary_key.len());
     let is_as_long = lengths.0 == lengths.1 || ours.is_companion() && lengths == (1, 2);
     let is_keyed = is_as_long && ours.primary_key.iter().zip(&found.primary_key).all(same);
     (!is_keyed).then(|| format!("its primary key is ({})", found.primary_key.join(", ")))
 }
 
-/// How a table differs from what every release has made.
+/// Returns the difference between a table and the tables that every release has made.
 fn foreign_to(ours: &TableDef, found: &FoundTable, dialect: Dialect) -> Option<String> {
     let is_main = !ours.is_companion();
     let is_key = |column: &ColumnDef| ours.primary_key.contains(&column.name);
@@ -114,8 +114,8 @@ impl Catalog {
     }
 }
 
-/// The tables of kinds as they can be beside what the catalog has. Beside a main table that is there, companions follow its definition,
-/// and their keys with it: of those only the first column stays, the uid of the object.
+/// Returns the tables of kinds as they can be, given the catalog. If a main table exists, companions and their keys follow its definition;
+/// only the first column of such a key stays the same, the object's uid.
 pub(crate) fn declared_tables(kinds: &[Kind], catalog: &Catalog) -> Vec<TableDef> {
     let mut ours = Vec::new();
     for kind in kinds {
@@ -171,10 +171,10 @@ impl Store {
         self.refuse_foreign(|catalog| declared_tables(registry.kinds, catalog), Harm::Changed).await
     }
 
-    /// Checks that none of these tables is another program's, nor any of the ingester's own. Returns the catalog.
+    /// Checks that neither these tables nor the ingester's own belong to another program. Returns the catalog.
     ///
     /// # Errors
-    /// If one is, if the user may not see the columns of one, or the catalog cannot be read.
+    /// If one does, if the user may not see the columns of one, or the catalog cannot be read.
     pub(crate) async fn refuse_foreign(
         &self,
         ours: impl Fn(&Catalog) -> Vec<TableDef>,
@@ -184,7 +184,7 @@ impl Store {
         self.check_own_in(&catalog).await?;
         let ours = ours(&catalog);
         let Some(found) = foreign(&ours, &catalog, self.dialect) else { return Ok(catalog) };
-        // A table that the user may not read is not in the catalog, and its companions look like another program's.
+        // The catalog lacks tables that the user may not read, and their companions then look like another program's.
         let is_hidden =
             |table: &&TableDef| table.name == found.table || !catalog.tables.contains_key(table.name.as_str());
         for table in ours.iter().filter(is_hidden) {
@@ -193,12 +193,12 @@ impl Store {
         Err(found.error(harm))
     }
 
-    /// The catalog, in which those of these tables and of the ingester's own that exist have columns and a primary key. A catalog is not
-    /// one snapshot: for a moment it may show a table without any, that another session is making or, the last statement of a killed
-    /// program, dropping.
+    /// Returns the catalog once each existing one of these tables, and of the ingester's own, has columns and a primary key. A catalog is
+    /// not one snapshot: for a moment it may show a table without any, because another session is making it, or because the last statement
+    /// of a killed program is dropping it.
     ///
     /// # Errors
-    /// If the user may not see the columns of one, or the catalog cannot be read.
+    /// If the user may not see the columns of a table, or the catalog cannot be read.
     pub(super) async fn catalog_with(&self, tables: impl Fn(&Catalog) -> Vec<TableDef>) -> Result<Catalog, StoreError> {
         let own = own_schema(self.dialect).tables;
         let mut looks = 0;
@@ -228,7 +228,7 @@ impl Store {
             Err(error) if is_about(&error, About::Right) => {
                 Err(StoreError::of(format!("reading the table {}", table.name), error))
             }
-            // Another program's table lacks columns.
+            // The table belongs to another program and lacks columns.
             _ => Ok(()),
         }
     }
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_table_without_what_every_release_made_is_foreign() {
         let model = [table("model", &MAIN, 1)];
-        // The indexed column is missing, which is drift at most.
+        // Only the indexed column is missing, which is drift at most.
         assert_eq!(judged(&model, &[("model", found(&SHAPE, &["uid"]))]), None);
         assert_eq!(judged(&model, &[("other", found(&[("id", "int")], &["id"]))]), None);
         let mut wide = SHAPE;

@@ -1,5 +1,5 @@
-//! The latest definition of each kind that any program has used with a database. Rules of a program with an earlier one judge nothing: what
-//! the later one wrote is unknown to it.
+//! The latest definition of each kind that any program has used with a database. A program with an earlier definition does not know what
+//! the later one wrote, so its rules judge nothing.
 
 use super::declared::recorded_number;
 use crate::driver::StoreError;
@@ -16,8 +16,8 @@ fn name(table: &str) -> String {
 }
 
 impl Store {
-    /// The latest definition of a kind that the database records: as counted by lock files, or by the database itself for declared kinds.
-    /// `None` if none is recorded.
+    /// Returns the latest definition of a kind that the database records, as counted by lock files, or by the database itself for declared
+    /// kinds; `None` if none is recorded.
     ///
     /// # Errors
     /// If the table of settings is missing, or cannot be read within the retries.
@@ -31,14 +31,14 @@ impl Store {
         self.with_retries(|| format!("reading the latest definition of `{table}` in {SETTINGS}"), read).await
     }
 
-    /// The latest definition that a program with a lock file has used.
+    /// Returns the latest definition that a program with a lock file has used.
     pub(super) async fn used_definition(&self, kind: &Kind) -> Result<Option<u32>, sqlx::Error> {
         let stored = self.setting(&name(kind.table().name.as_str())).await?;
         Ok(stored.and_then(|number| number.parse().ok()))
     }
 
-    /// Records that a program uses these kinds with this database, unless a later definition is recorded. The database counts declared kinds
-    /// by itself.
+    /// Records that a program uses these kinds with this database, unless a later definition is recorded. The database itself counts the
+    /// definitions of declared kinds.
     ///
     /// # Errors
     /// As [`Store::latest_definition`].
@@ -60,7 +60,7 @@ impl Store {
                     };
                     match written {
                         Ok(1) => return Ok(()),
-                        // Another process was faster.
+                        // Another process has recorded one first.
                         Ok(_) => {}
                         Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
                         Err(error) => return Err(error),

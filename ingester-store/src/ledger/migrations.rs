@@ -1,4 +1,4 @@
-//! Running migrations on a separate connection, and the tables of the migrations that were run, which are as sqlx makes its own.
+//! Runs migrations on a separate connection, and keeps the tables of the migrations that were run, which are made like sqlx's own.
 
 use super::catalog::{Catalog, CatalogRows};
 use super::view::RECORDS;
@@ -35,11 +35,11 @@ pub struct LedgerError(String);
 /// The prefix of ledgers that are not sqlx's. No table of a kind has it.
 const PREFIX: &str = "ingester_migrations_";
 
-/// Characters behind the prefix: PostgreSQL cuts a name after 63.
+/// The most characters behind the prefix: PostgreSQL cuts a name after 63.
 const LONGEST: usize = 63 - PREFIX.len();
 
 impl Ledger {
-    /// The ledger for the migrations of a file of kinds with this name: `ingester_migrations_kinds` for `kinds.yaml`.
+    /// Returns the ledger for the migrations of a file of kinds with this name: `ingester_migrations_kinds` for `kinds.yaml`.
     pub fn of_file(name: &str) -> Self {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let letter = |letter: char| if is_letter(letter) { letter } else { '_' };
@@ -47,13 +47,13 @@ impl Ledger {
         Ledger(Ident::join("ingester_migrations", if own.is_empty() { "_" } else { &own }))
     }
 
-    /// Whether it is sqlx's own.
+    /// Returns true if it is sqlx's own.
     pub(crate) fn is_default(&self) -> bool {
         *self == Ledger::default()
     }
 }
 
-/// Whether a ledger's name may have this letter: in lower case alone, because sqlx writes the name without quotes.
+/// Returns true if a ledger's name may have this letter. Letters must be in lower case, because sqlx writes the name without quotes.
 fn is_letter(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_'
 }
@@ -90,12 +90,12 @@ impl fmt::Display for Ledger {
 /// After this time, waiting for another program's migrations is logged.
 const WAITING: Duration = Duration::from_secs(2);
 
-/// What the ledger says about one migration.
+/// The ledger's entry about one migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LedgerEntry {
     /// The checksum of the text that was run.
     pub(crate) checksum: Vec<u8>,
-    /// Whether it began and is not known to have ended.
+    /// True if it began and is not known to have ended.
     pub(crate) interrupted: bool,
 }
 
@@ -107,11 +107,11 @@ pub(crate) struct Migrating {
 }
 
 impl Store {
-    /// A connection for migrations of this ledger. On a server it holds a lock, so that no other program migrates this database; where servers form a
-    /// group, also the lock of the group. On SQLite each migration takes the database's write lock.
+    /// Returns a connection for migrations of this ledger. On a server it holds a lock, so that no other program migrates this database; if
+    /// servers form a group, also the lock of the group. On SQLite each migration takes the database's write lock.
     pub(crate) async fn migrating(&self, ledger: Ledger) -> Result<Migrating, StoreError> {
         if self.pool.servers().certifies() {
-            // The lock of a group is a setting.
+            // The lock of a group is a setting, so its table must exist.
             Box::pin(self.create_settings()).await?;
         }
         let mut migrating = self.connection_for_migrations("preparing migrations", ledger).await?;
@@ -119,7 +119,7 @@ impl Store {
         Ok(migrating)
     }
 
-    /// A ledger's entries by version; none if the database does not have it.
+    /// Returns a ledger's entries by version; none if the database does not have it.
     pub(crate) async fn ledger(&self, ledger: Ledger) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         if !self.tables().await?.contains(ledger.0.as_str()) {
             return Ok(BTreeMap::new());
@@ -134,7 +134,7 @@ impl Store {
 }
 
 impl Migrating {
-    /// The dialect of its statements.
+    /// Returns the dialect of the statements.
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -162,7 +162,7 @@ impl Migrating {
         ensured.await.map_err(|error| migrate_failed("creating the table of migrations", error))
     }
 
-    /// The ledger's entries by version.
+    /// Returns the ledger's entries by version.
     pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         let name = self.ledger;
         let read = async {
@@ -179,7 +179,7 @@ impl Migrating {
         Ok(applied.into_iter().map(entry).collect())
     }
 
-    /// The tables and views as they are now.
+    /// Returns the present tables and views.
     pub(crate) async fn catalog(&mut self) -> Result<Catalog, StoreError> {
         let read = async {
             let mut rows = CatalogRows {
@@ -196,7 +196,7 @@ impl Migrating {
         read.await.map_err(|error| failed("reading the catalog of the database", error))
     }
 
-    /// Records that the logs of these tables begin anew, if they were ever read.
+    /// Records a reset in the logs of these tables, if they were ever read.
     pub(crate) async fn reset_logs(&mut self, resets: &[RecordResets]) -> Result<(), StoreError> {
         let recorded = self.try_reset_logs(resets).await;
         recorded.map_err(|error| failed("recording that the log of changes begins anew", error))
@@ -219,13 +219,13 @@ impl Migrating {
         self.session().execute(call).await
     }
 
-    /// Runs a migration up, with the resets that belong to it, in one transaction: without transactions, there are none. On SQLite another
-    /// program may have run it in the meantime; then nothing is done.
+    /// Runs a migration up in one transaction with its resets. A dialect without transactions has no resets here. On SQLite another program
+    /// may have run it in the meantime; then nothing is done.
     pub(crate) async fn apply(&mut self, migration: &Migration, resets: &[RecordResets]) -> Result<(), StoreError> {
         self.run(migration, Run::Up, resets).await
     }
 
-    /// The same down, unless another program has done so in the meantime.
+    /// Runs a migration down in the same way, unless another program has done so in the meantime.
     pub(crate) async fn revert(&mut self, migration: &Migration, resets: &[RecordResets]) -> Result<(), StoreError> {
         self.run(migration, Run::Down, resets).await
     }
@@ -246,7 +246,7 @@ impl Migrating {
             debug_assert!(resets.is_empty(), "sqlx would record that the migration is done before its resets are");
             return run.on(self.session().ledger().await?, name.as_str(), migration).await;
         }
-        // Where there is no lock of migrations, the transaction has the write lock, so the ledger cannot change until the end.
+        // If there is no lock of migrations, the transaction has the write lock, so the ledger cannot change until the end.
         self.session().begin(Access::Write, false).await?;
         let ran = async {
             let ledger = self.session().ledger().await?;
@@ -264,8 +264,9 @@ impl Migrating {
         ran
     }
 
-    /// Runs the rest of a migration that was interrupted between two of its statements, and records its resets, and then that it was done.
-    /// `recorded` is whether the ledger has it already; if not, it has it before the first of them, so that the next run knows where to look.
+    /// Runs the rest of a migration that was interrupted between two of its statements. Then records its resets, and finally that it was
+    /// done. `recorded` is true if the ledger has it already. If not, it is recorded before the first statement, so that the next run knows
+    /// where to look.
     pub(crate) async fn finish(
         &mut self,
         migration: &Migration,
@@ -288,7 +289,7 @@ impl Migrating {
         self.settle(migration.version, up).await
     }
 
-    /// Records that a migration is not known to be done, before its steps are run one by one, up or down. `recorded` is whether the ledger
+    /// Records that a migration is not known to be done, before its steps are run one by one, up or down. `recorded` is true if the ledger
     /// has it.
     pub(crate) async fn begin(&mut self, migration: &Migration, recorded: bool) -> Result<(), StoreError> {
         if !recorded {
@@ -309,7 +310,7 @@ impl Migrating {
         }
     }
 
-    /// Runs one step of a migration. Where tables are defined in transactions, it is one.
+    /// Runs one step of a migration, as a transaction if the database can define tables in one.
     pub(crate) async fn run_step(&mut self, migration: &Migration, text: &str) -> Result<(), StoreError> {
         self.connection.check().await?;
         self.session().run(text.into()).await.map_err(|error| failed(&doing(migration), error))
@@ -321,13 +322,13 @@ impl Migrating {
         self.connection.run_apart(sql.shared()).await.map_err(|error| failed("changing tables", error))
     }
 
-    /// Whether a table has rows.
+    /// Returns true if a table has rows.
     pub(crate) async fn has_rows(&mut self, table: Ident) -> Result<bool, StoreError> {
         let rows = self.fetch(&AnyRow { table }).await;
         rows.map(|rows| !rows.is_empty()).map_err(|error| failed(&format!("reading `{table}`"), error))
     }
 
-    /// [`Migrating::finish`] as one transaction, unless another program has done it in the meantime.
+    /// Does [`Migrating::finish`] in one transaction, unless another program has done it in the meantime.
     async fn finish_at_once(
         &mut self,
         migration: &Migration,
@@ -353,7 +354,7 @@ impl Migrating {
         .await
     }
 
-    /// Changes tables without a record: statements that belong together, in one transaction if the dialect allows that.
+    /// Changes tables without a record. The statements belong together, and run in one transaction if the dialect allows that.
     pub(crate) async fn define(&mut self, statements: &[Sql]) -> Result<(), StoreError> {
         self.connection.check().await?;
         let all = async |migrating: &mut Self| {
@@ -381,7 +382,7 @@ impl Migrating {
         done
     }
 
-    /// Records whether an interrupted migration was done.
+    /// Records if an interrupted migration was done.
     pub(crate) async fn settle(&mut self, version: i64, done: bool) -> Result<(), StoreError> {
         let ledger = self.ledger;
         let run = match done {
@@ -397,7 +398,7 @@ impl Migrating {
     }
 }
 
-/// What to do with a migration.
+/// The action for a migration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Run {
     Up,

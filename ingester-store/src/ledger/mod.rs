@@ -1,5 +1,5 @@
-//! What a database has beside rows: its tables and views as the catalog tells them, the tables of the migrations that were run, and the ingester's own
-//! tables with their settings.
+//! Everything in a database except rows of objects: the tables and views in the catalog, the tables of the migrations that were run, and
+//! the ingester's own tables with their settings.
 //!
 //! May use: ingester-core, ingester-sql, driver, store.
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database.

@@ -1,4 +1,4 @@
-//! The table `ingester_settings`: what a database is for, by name.
+//! The table `ingester_settings`: named settings that say what a database is for.
 
 use crate::driver::StoreError;
 use crate::store::Store;
@@ -8,15 +8,15 @@ use ingester_sql::dialect::statements::{ForgetSetting, ReadSetting, RecordSettin
 /// The setting with the uid of the cluster's namespace `kube-system`.
 const CLUSTER: &str = "cluster";
 
-/// The setting with what the names of the mirror's finalizer and annotations begin with; empty once they are removed.
+/// The setting with the prefix of the names of the mirror's finalizer and annotations; empty once they are removed.
 const PREFIX: &str = "marks/prefix";
 
 /// The setting with the random name of the database, which its ingesters share.
 const NAME: &str = "members";
 
 impl Store {
-    /// The uid of the cluster that the database belongs to: the recorded one, else `uid`, which is recorded then. Of several ingesters that
-    /// record one at the same time, one wins, and all of them get its uid.
+    /// Returns the uid of the cluster that the database belongs to. If none is recorded, records `uid`. If several ingesters record one at
+    /// the same time, one wins, and all of them get its uid.
     ///
     /// # Errors
     /// If the table is missing, or cannot be read or written within the retries.
@@ -24,7 +24,7 @@ impl Store {
         self.claim(CLUSTER, uid).await
     }
 
-    /// What tells the database from every other one: the recorded name, else `name`, which is recorded then, as
+    /// Returns the name that distinguishes the database from every other one. If none is recorded, records `name`, as
     /// [`Store::claim_for_cluster`] does.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Store {
         self.claim(NAME, name).await
     }
 
-    /// The uid of the cluster that the database belongs to, if that is recorded.
+    /// Returns the uid of the cluster that the database belongs to, if it is recorded.
     ///
     /// # Errors
     /// As [`Store::claim_for_cluster`].
@@ -42,8 +42,8 @@ impl Store {
         self.with_retries(|| format!("reading the {CLUSTER} of this database in {SETTINGS}"), read).await
     }
 
-    /// What the names of the finalizer and annotations of the database's objects begin with: the recorded prefix, which is empty if the
-    /// finalizer was removed from all objects; `earlier` if a release before that has recorded its cluster alone; else `None`.
+    /// Returns the prefix of the names of the finalizer and annotations of the database's objects. It is empty if the finalizer was removed
+    /// from all objects. It is `earlier` if a release that did not record prefixes has recorded the cluster; otherwise `None`.
     ///
     /// # Errors
     /// As [`Store::claim_for_cluster`].
@@ -57,7 +57,8 @@ impl Store {
         self.with_retries(|| format!("reading {PREFIX} in {SETTINGS}"), read).await
     }
 
-    /// Records a prefix in the place of what [`Store::recorded_prefix`] returned. False if that has changed meanwhile: nothing is recorded then.
+    /// Records a prefix in the place of the one that [`Store::recorded_prefix`] returned. Returns false, and records nothing, if that one
+    /// has changed meanwhile.
     ///
     /// # Errors
     /// As [`Store::claim_for_cluster`].
@@ -70,7 +71,7 @@ impl Store {
             };
             match written {
                 Ok(rows) => Ok(rows == 1),
-                // Another one was faster.
+                // Another program was faster.
                 Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(false),
                 Err(error) => Err(error),
             }
@@ -86,7 +87,7 @@ impl Store {
                     return Ok(recorded);
                 }
                 match self.pool.execute(&RecordSetting { name, value }).await {
-                    // Another one was faster.
+                    // Another program was faster.
                     Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
                         self.setting(name).await?.ok_or(sqlx::Error::RowNotFound)
                     }
@@ -101,7 +102,7 @@ impl Store {
         Ok(self.pool.fetch(&ReadSetting { name }).await?.pop())
     }
 
-    /// Writes a setting that views read; `None` takes it away. Tells whether that changed anything.
+    /// Writes a setting that views read; `None` removes it. Returns true if that changed anything.
     ///
     /// # Errors
     /// If the table is missing, or cannot be read or written within the retries.

@@ -1,4 +1,4 @@
-//! Creating tables that are missing: those of kinds, and the ingester's own.
+//! Creates missing tables: the tables of kinds, and the ingester's own.
 
 use super::catalog::Catalog;
 use super::foreign::difference;
@@ -14,7 +14,7 @@ use ingester_sql::dialect::{
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How often the creation of a table is tried, and the pause in between.
+/// The number of attempts to create a table, and the pause between them.
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -23,8 +23,8 @@ impl Store {
     pub(crate) const OWN: [&'static str; 8] =
         [REJECTS, BACKFILLS, SETTINGS, CHANGES, POSITIONS, MARKS, RESTORES, LOST_EVICTIONS];
 
-    /// Creates the missing tables of a list of kinds, or of a [`Registry`] with its views, and the ingester's own. Makes the views that
-    /// are missing or were made of another definition. Returns the names of the kinds' tables and the views that it made.
+    /// Creates the missing tables of a list of kinds, or of a [`Registry`] with its views, and the ingester's own. Makes the views that are
+    /// missing or were made from another definition. Returns the names of the kinds' tables and the views that it made.
     ///
     /// # Errors
     /// If the database cannot be read, or a missing table or view cannot be created.
@@ -53,7 +53,7 @@ impl Store {
         Ok(created)
     }
 
-    /// Creates those of the ingester's own tables that are missing.
+    /// Creates the missing ones of the ingester's own tables.
     ///
     /// # Errors
     /// As [`Store::create_missing`], and if another program has a table of the same name.
@@ -62,7 +62,7 @@ impl Store {
         self.create_own_beside(catalog).await.map(drop)
     }
 
-    /// The same with a catalog that was read and checked before. Returns the catalog with these tables.
+    /// Like [`Store::create_own`], with a catalog that was read and checked before. Returns the catalog with these tables.
     pub(crate) async fn create_own_beside(&self, mut catalog: Catalog) -> Result<Catalog, StoreError> {
         if !Store::OWN.iter().all(|own| catalog.tables.contains_key(*own)) {
             // The catalog has only tables whose columns the user may see.
@@ -77,7 +77,7 @@ impl Store {
         Ok(catalog)
     }
 
-    /// Whether there is the table of settings.
+    /// Returns true if the table of settings exists.
     ///
     /// # Errors
     /// If the names of the tables cannot be read.
@@ -103,7 +103,7 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that tables with the names of the ingester's own tables can be those.
+    /// Checks that tables with the names of the ingester's own tables can be the ingester's.
     ///
     /// # Errors
     /// If one lacks a column, has another primary key, or the catalog cannot be read.
@@ -111,7 +111,7 @@ impl Store {
         self.checked_catalog().await.map(drop)
     }
 
-    /// The catalog, checked as [`Store::check_own`] does.
+    /// Returns the catalog, checked as in [`Store::check_own`].
     pub(crate) async fn checked_catalog(&self) -> Result<Catalog, StoreError> {
         let catalog = self.catalog_with(|_| Vec::new()).await?;
         self.check_own_in(&catalog).await?;
@@ -121,7 +121,7 @@ impl Store {
     pub(super) async fn check_own_in(&self, catalog: &Catalog) -> Result<(), StoreError> {
         for own in own_schema(self.dialect).tables {
             let Some(found) = catalog.tables.get(own.name.as_str()) else { continue };
-            // Not their types, which `ingester schema verify` compares.
+            // Do not compare the types: `ingester schema verify` does that.
             let Some(reason) = difference(&own, found, |_| true) else { continue };
             self.may_read(&own).await?;
             return Err(StoreError::wrong(
@@ -133,7 +133,7 @@ impl Store {
         Ok(())
     }
 
-    /// The names of the tables in the database.
+    /// Returns the names of the tables in the database.
     ///
     /// # Errors
     /// If the catalog cannot be read.
@@ -150,7 +150,7 @@ impl Store {
             let defined = waiting_for(|| database(doing), self.pool.define(sql)).await;
             attempts += 1;
             match defined.map_err(|error| StoreError::of(doing.to_owned(), error)) {
-                // `IF NOT EXISTS` looks before it makes: on PostgreSQL, another program may do both in between.
+                // `IF NOT EXISTS` checks before it creates, and on PostgreSQL another program may do both in between.
                 Err(error) if error.class() == ErrorClass::Transient && attempts < ATTEMPTS => {
                     tokio::time::sleep(PAUSE).await;
                 }

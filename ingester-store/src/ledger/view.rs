@@ -1,4 +1,4 @@
-//! A view as a database describes it, beside the one that it should have. Pure.
+//! Compares a view as a database describes it with the view that it should have. Pure.
 
 use ingester_sql::ddl::ViewDef;
 use ingester_sql::dialect::Dialect;
@@ -7,36 +7,36 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The prefix of the settings with what is recorded about views; the view's name follows.
+/// The prefix of the settings with the records of views; the view's name follows.
 pub(super) const RECORDS: &str = "view:";
 
 /// A view that a database has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FoundView {
-    /// Its columns in order; none where the database does not report them.
+    /// Its columns in order; none if the database does not report them.
     pub(crate) columns: Vec<String>,
-    /// What it selects, in the server's words; empty if the user may not see that.
+    /// The query that it selects with, in the server's words; empty if the user may not see it.
     pub(super) text: String,
-    /// The version of the server whose words they are; empty if they are the words of the statement that made it.
+    /// The version of the server that chose these words; empty if they are the words of the statement that made the view.
     pub(super) writer: String,
-    /// What is recorded about it.
+    /// The record of the view.
     pub(super) record: Option<String>,
 }
 
-/// A view that a database has, beside the one that it should have.
+/// The result of comparing a view of a database with the one that it should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Likeness {
-    /// It is this one, or nothing contradicts that.
+    /// It is the same view, or nothing contradicts that.
     Same,
     /// It has other columns.
     OtherColumns,
-    /// It was made of another definition.
+    /// It was made from another definition.
     OtherDefinition,
-    /// It was changed since it was made.
+    /// It was changed after it was made.
     Changed,
 }
 
-/// The views of a catalog by name.
+/// Returns the views of a catalog by name.
 pub(super) fn found_views(rows: Vec<CatalogView>, records: Vec<(String, String)>) -> BTreeMap<String, FoundView> {
     let mut views: BTreeMap<String, FoundView> = BTreeMap::new();
     for CatalogView { view, column, text, writer } in rows {
@@ -54,11 +54,11 @@ pub(super) fn found_views(rows: Vec<CatalogView>, records: Vec<(String, String)>
 }
 
 impl FoundView {
-    /// Beside the view that the database should have.
+    /// Compares it with the view that the database should have.
     pub(crate) fn likeness(&self, view: &ViewDef) -> Likeness {
         let same = self.columns.len() == view.columns.len()
             && self.columns.iter().zip(&view.columns).all(|(found, column)| column.name.same_as(found));
-        // SQLite does not report columns; its text has all of them.
+        // SQLite does not report columns, but its text has all of them.
         if !same && !self.writer.is_empty() {
             return Likeness::OtherColumns;
         }
@@ -70,12 +70,13 @@ impl FoundView {
         if writer == now && text != its { Likeness::Changed } else { Likeness::Same }
     }
 
-    /// Whether it was made of another definition, as far as that is recorded.
+    /// Returns true if it was made from another definition, as far as that is recorded.
     pub(super) fn is_of_another(&self, view: &ViewDef) -> bool {
         self.record.as_ref().is_some_and(|record| parts(record)[0] != definition(view))
     }
 
-    /// Whether another statement than that of this release made it, or an unknown one. Those of migrations are reviewed, and stay.
+    /// Returns true if it was made by an unknown statement, or by another one than the statement of this release. Views from migrations are
+    /// reviewed, and stay.
     pub(super) fn is_written_otherwise(&self, view: &ViewDef, dialect: Dialect) -> bool {
         self.record
             .as_ref()
@@ -83,8 +84,8 @@ impl FoundView {
             .is_some_and(|by| by != REVIEWED && by != statement(view, dialect))
     }
 
-    /// What is to be recorded about it: what it was made of, which server describes it, and how, each as the beginning of a checksum.
-    /// `None` if the user may not see it.
+    /// Returns the record of the view: its definition, the server that describes it, and the description, each as the beginning of a
+    /// checksum; `None` if the user may not see the view.
     pub(super) fn to_record(&self, view: &ViewDef) -> Option<String> {
         if self.text.is_empty() {
             return None;
@@ -93,17 +94,17 @@ impl FoundView {
     }
 }
 
-/// What a view is made of.
+/// Returns a short checksum of a view's definition.
 pub(super) fn definition(view: &ViewDef) -> String {
     short(&serde_json::to_string(view).unwrap_or_default())
 }
 
-/// The statement that makes a view.
+/// Returns a short checksum of the statement that makes a view.
 pub(super) fn statement(view: &ViewDef, dialect: Dialect) -> String {
     short(&dialect.script(&dialect.create_views(std::slice::from_ref(view))))
 }
 
-/// In place of a statement: a migration has made the view, or it is older than such records.
+/// Recorded in place of a statement: a migration has made the view, or it is older than such records.
 pub(super) const REVIEWED: &str = "-";
 
 pub(super) fn parts(record: &str) -> [&str; 4] {
@@ -111,7 +112,7 @@ pub(super) fn parts(record: &str) -> [&str; 4] {
     std::array::from_fn(|_| parts.next().unwrap_or_default())
 }
 
-/// 64 bits of a checksum.
+/// Returns 64 bits of a checksum.
 pub(super) fn short(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(8).fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -119,5 +120,5 @@ pub(super) fn short(text: &str) -> String {
     })
 }
 
-/// The record of a view that is to be made: it has no definition yet.
+/// The record of a view that will be made. It has no definition yet.
 pub(super) const ANNOUNCED: &str = "0 0 0";

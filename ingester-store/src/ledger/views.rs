@@ -1,10 +1,10 @@
-//! Views: whether a database has them as they were made, and making those that it lacks.
+//! Checks that a database has its views as they were made, and makes the missing ones.
 //!
-//! A server reports what a view selects in its own words, which differ from those that made it, and from one version of the server to
-//! another. So once a view is made, `ingester_settings` records as `view:NAME` what it was made of, which server describes it, and how. If
-//! the same server describes it in other words later, it was changed by hand. Where nothing is recorded, or by another version of the
-//! server, only the columns can be compared, and the present description is recorded the next time. The statement that made it is recorded,
-//! too, where no migration has it: another release may write the same view in another way.
+//! A server reports the query of a view in its own words, which differ from the statement that made it, and between versions of the server.
+//! So once a view is made, `ingester_settings` records as `view:NAME` its definition, the server that describes it, and the description. If
+//! the same server describes the view in other words later, it was changed by hand. Without a record, or with one from another version of
+//! the server, only the columns can be compared, and the present description is recorded the next time. If no migration has the statement
+//! that made the view, it is recorded, too: another release may write the same view in another way.
 
 use super::catalog::Catalog;
 use super::view::{ANNOUNCED, RECORDS, REVIEWED, parts, statement};
@@ -16,21 +16,21 @@ use ingester_sql::dialect::Dialect;
 use ingester_sql::dialect::statements::{ForgetSetting, WriteSetting};
 
 impl Catalog {
-    /// The first of these views that the database has without a record: another program made it.
+    /// Returns the first of these views that the database has without a record: another program made it.
     pub(crate) fn foreign_view(&self, views: &[ViewDef]) -> Option<Ident> {
         let is_foreign =
             |view: &&ViewDef| self.views.get(view.name.as_str()).is_some_and(|found| found.record.is_none());
         views.iter().find(is_foreign).map(|view| view.name)
     }
 
-    /// The views that we made and that are not among `declared`: their file does not declare them any more, or another one does.
+    /// Returns the views that we made and that are not among `declared`: their file no longer declares them, or another file does.
     pub fn left_views(&self, declared: &[Ident]) -> Vec<Ident> {
         let ours = self.views.iter().filter(|(_, found)| found.record.is_some());
         let names = ours.filter_map(|(name, _)| Ident::parse(name).ok());
         names.filter(|name| !declared.iter().any(|other| other.same_as(name.as_str()))).collect()
     }
 
-    /// Whether a view is missing, or was made of another definition or by another statement.
+    /// Returns true if a view is missing, or was made from another definition or by another statement.
     pub(crate) fn lacks_view(&self, view: &ViewDef, dialect: Dialect) -> bool {
         let found = self.views.get(view.name.as_str());
         found.is_none_or(|found| found.is_of_another(view) || found.is_written_otherwise(view, dialect))
@@ -38,7 +38,7 @@ impl Catalog {
 }
 
 impl Store {
-    /// Drops one of the [`Catalog::left_views`], and what is recorded about it.
+    /// Drops one of the [`Catalog::left_views`], with its record.
     ///
     /// # Errors
     /// If the database refuses it.
@@ -47,7 +47,7 @@ impl Store {
         self.forget_views(&[view]).await
     }
 
-    /// Makes the views that are missing or were made of another definition, if the tables under them have their columns. Returns their
+    /// Makes the views that are missing or were made from another definition, if the tables under them have their columns. Returns their
     /// names.
     pub(super) async fn make_views(&self, schema: &Schema) -> Result<Vec<String>, StoreError> {
         if schema.views.is_empty() {
@@ -74,14 +74,14 @@ impl Store {
             }
         }
         let made: Vec<Ident> = lacking.iter().map(|view| view.name).collect();
-        // It is described anew if a view was made now.
+        // Read the catalog again if a view was made now, for its description.
         let catalog = if made.is_empty() { catalog } else { self.catalog().await? };
         self.record_views(&catalog, &schema.views, &made, false).await?;
         Ok(made.iter().map(ToString::to_string).collect())
     }
 
-    /// Records how the server describes these views: those that were `made` now, by `reviewed` migrations or by statements of this release,
-    /// and those of which nothing is recorded that still holds. Returns whether something was recorded, which this catalog does not have.
+    /// Records the server's descriptions of these views: the ones that were `made` now, by `reviewed` migrations or by statements of this
+    /// release, and the ones without a valid record. Returns true if something was recorded; this catalog then lacks it.
     pub(crate) async fn record_views(
         &self,
         catalog: &Catalog,
@@ -97,7 +97,7 @@ impl Store {
             let holds = old.is_some_and(|old| old[..2] == parts(&record)[..2]);
             let by = match old {
                 _ if is_made && !reviewed => statement(view, self.dialect),
-                // It is described in other words, but is the same view.
+                // The server describes it in other words, but it is the same view.
                 Some([definition, .., by]) if !is_made && definition == parts(&record)[0] => by.to_owned(),
                 _ => REVIEWED.to_owned(),
             };
@@ -113,7 +113,7 @@ impl Store {
         Ok(recorded)
     }
 
-    /// Records that the views that a database lacks will be ours: so a view without any record is another program's.
+    /// Records that the views that a database lacks will be ours. So a view without any record belongs to another program.
     pub(crate) async fn announce_views(&self, catalog: &Catalog, views: &[ViewDef]) -> Result<(), StoreError> {
         for view in views.iter().filter(|view| !catalog.views.contains_key(view.name.as_str())) {
             let name = format!("{}{}", RECORDS, view.name);
@@ -123,7 +123,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets what is recorded about these views, which will be replaced.
+    /// Forgets the records of these views, which will be replaced.
     pub(crate) async fn forget_views(&self, views: &[Ident]) -> Result<(), StoreError> {
         for view in views {
             let name = format!("{}{view}", RECORDS);

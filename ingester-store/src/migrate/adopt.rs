@@ -1,4 +1,4 @@
-//! Tables of kinds that a file declared, and that a program has now built in: from then on the lock file counts their definitions.
+//! Adopts tables of kinds that a file declared and that a program has built in now. From then on, the lock file counts their definitions.
 
 use super::apply::schema_of;
 use super::declared::{DeclaredError, refuse_other_owners};
@@ -14,10 +14,10 @@ use ingester_sql::dialect::statements::{MarkRows, NewerRows};
 const PAGE: usize = 500;
 
 impl Store {
-    /// The kinds among these whose tables a file has declared.
+    /// Returns the kinds among these whose tables a file has declared.
     ///
     /// # Errors
-    /// [`DeclaredError::Owned`] for a table with the rows of another kind, else if the database cannot be read.
+    /// [`DeclaredError::Owned`] for a table with the rows of another kind, or if the database cannot be read.
     pub async fn declared_before(&self, kinds: &[Kind]) -> Result<Vec<Kind>, DeclaredError> {
         let records = self.declared_records().await?;
         let before: Vec<Kind> = kinds.iter().filter(|kind| records.has(kind)).copied().collect();
@@ -25,8 +25,8 @@ impl Store {
         Ok(before)
     }
 
-    /// The changes that would make the tables of these kinds as their structs say. They include columns and keys that a struct
-    /// lacks.
+    /// Returns the changes that would bring the tables of these kinds to the schema of their structs. They include columns and keys that a
+    /// struct lacks.
     ///
     /// # Errors
     /// If the catalog cannot be read.
@@ -37,9 +37,9 @@ impl Store {
         Ok(changes)
     }
 
-    /// Lets the lock file count the definitions of a kind that a file has declared. The numbers of the file mean nothing to it: all rows lose
-    /// theirs, so that a backfill looks at them and no rule judges them before. Returns how many. Nothing else may write the table at the
-    /// same time.
+    /// Makes the lock file count the definitions of a kind that a file has declared. The lock file does not know the file's numbers, so all
+    /// rows lose theirs: a backfill then reads them, and no rule judges them before. Returns how many rows. Nothing else may write the
+    /// table at the same time.
     ///
     /// # Errors
     /// If the database cannot be read or written within the retries.

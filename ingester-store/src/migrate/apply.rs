@@ -1,9 +1,8 @@
-//! Bringing a database to the released schema, and back.
+//! Brings a database to the released schema, and back.
 //!
-//! A ledger, which is sqlx's own table unless the lock file names another one, records which migrations were run, so that `sqlx migrate info`
-//! agrees. MySQL commits before and after each
-//! change of a definition, so a migration that was interrupted there may be before any of its steps. The catalog tells which, because
-//! the lock file describes the effect of each.
+//! A ledger, which is sqlx's own table unless the lock file names another one, records which migrations were run, so that `sqlx migrate
+//! info` agrees. MySQL commits before and after each change of a definition, so a migration that was interrupted there may be before any of
+//! its steps. The catalog tells which one, because the lock file describes the effect of each step.
 
 use super::drift::{self, Drift, is_key};
 use super::error::ApplyError;
@@ -25,11 +24,11 @@ use ingester_sql::dialect::statements::RecordResets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How often a migration whose table is in use is attempted, and the pause between attempts.
+/// The number of attempts of a migration whose table is in use, and the pause between them.
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Far longer than it takes from one migration to the next on SQLite.
+/// Far longer than the gap between two migrations on SQLite.
 const BETWEEN: Duration = Duration::from_millis(500);
 
 /// The progress of migrations, reported before each.
@@ -37,9 +36,9 @@ const BETWEEN: Duration = Duration::from_millis(500);
 pub struct Progress {
     /// The migration that begins.
     pub migration: String,
-    /// Its place among those to be run, from 1.
+    /// Its place among the migrations of this run, from 1.
     pub place: usize,
-    /// How many are to be run.
+    /// The number of migrations of this run.
     pub of: usize,
 }
 
@@ -57,31 +56,31 @@ pub struct Applied {
 impl Released {
     /// Runs the pending migrations. Concurrent runs wait for each other, and an interrupted run is continued.
     ///
-    /// A database that has the tables but was never migrated is taken over: migrations whose effect it has are recorded, the
+    /// A database that has the tables but was never migrated is taken over: migrations whose effect it has already are recorded, and the
     /// others are run.
     ///
     /// # Errors
-    /// If the database has migrations that this program does not have, or a statement fails. Earlier migrations stay done, and
-    /// the next run continues.
+    /// If the database has migrations that this program does not have, or a statement fails. Earlier migrations stay done, and the next run
+    /// continues from there.
     pub async fn apply(&self, store: &Store, report: &mut (dyn FnMut(Progress) + Send)) -> Result<Applied, ApplyError> {
         let dialect = store.dialect();
         let mut applied = Applied::default();
         let entries = self.entries(store).await?;
         self.check(dialect, &entries)?;
         if self.unrun(&entries).next().is_none() {
-            // Without pending migrations nothing is written: every start of the ingester comes here.
+            // Every start of the ingester comes here, so without pending migrations nothing is written.
             return self.applied(store, applied, &[], &entries).await;
         }
         self.refuse_foreign(store).await?;
         let mut migrating = store.migrating(self.lock_file().ledger).await?;
         migrating.ensure().await?;
-        // The catalog is read before the ledger. On SQLite others may migrate in the meantime: if the catalog has a table of
-        // theirs, the ledger has their migration.
+        // Read the catalog before the ledger. On SQLite others may migrate in between: if the catalog has a table of theirs, the ledger
+        // then has their migration.
         let catalog = migrating.catalog().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
         let todo: Vec<&ReleasedMigration> = self.unrun(&entries).collect();
-        // Whether the database has tables of ours but was never migrated.
+        // True if the database has tables of ours but was never migrated.
         let unknown = entries.is_empty() && self.any_table(&catalog);
         let mut made = Vec::new();
         let current = unknown && drift::drift(&self.lock_file().tables, &catalog, dialect).is_empty();
@@ -118,8 +117,8 @@ impl Released {
         self.applied(store, applied, &made, &self.entries(store).await?).await
     }
 
-    /// Waits until no other program migrates this database. Where no lock shows that one does (SQLite, and connections that a pooler
-    /// exchanges), it waits for as long as a few migrations take.
+    /// Waits until no other program migrates this database. If no lock can show that one does (SQLite, and connections that a pooler
+    /// exchanges), it waits for the time of a few migrations.
     ///
     /// # Errors
     /// If the database cannot be asked.
@@ -134,7 +133,8 @@ impl Released {
         Ok(())
     }
 
-    /// The steps after the migrations, which are `entries` of the ledger. `made` has the views that they have made now.
+    /// Does the steps that follow the migrations. The migrations are `entries` of the ledger, and `made` has the views that they have made
+    /// now.
     async fn applied(
         &self,
         store: &Store,
@@ -144,7 +144,8 @@ impl Released {
     ) -> Result<Applied, ApplyError> {
         let schema = &self.lock_file().tables;
         let mut catalog = store.create_own_beside(store.checked_catalog().await?).await?;
-        // Before the drift is looked for: a view that was made now may be described in other words than that of an earlier release.
+        // Record the views before checking for drift: the server may describe a view that was made now in other words than the view of an
+        // earlier release.
         if store.record_views(&catalog, &schema.views, made, true).await? {
             catalog = store.catalog().await?;
         }
@@ -153,8 +154,8 @@ impl Released {
         Ok(applied)
     }
 
-    /// Reverts the migrations after `version`, the last one first. Columns that are added again are empty, until a program whose
-    /// structs have them backfills them.
+    /// Reverts the migrations after `version`, the last one first. Columns that are added again stay empty until a program whose structs
+    /// have them backfills them.
     ///
     /// # Errors
     /// As [`Released::apply`].
@@ -169,7 +170,7 @@ impl Released {
         if version > last {
             return Err(ApplyError::Missing(version, last));
         }
-        // What would be dropped or altered is looked at before the first statement.
+        // Before the first statement, check the tables that would be dropped or altered.
         let entries = self.entries(store).await?;
         self.refuse_foreign_below(store, &self.taken_back(version, &entries), &entries).await?;
         let mut migrating = store.migrating(self.lock_file().ledger).await?;
@@ -203,7 +204,7 @@ impl Released {
         let tables = self.table_names();
         store.forget_backfills(i64::from(version), &tables).await?;
         if !todo.is_empty() {
-            // An earlier program has the latest definition from now on.
+            // From now on, an earlier program has the latest definition.
             for table in &tables {
                 store.forget_latest(table).await?;
             }
@@ -214,7 +215,7 @@ impl Released {
         Ok(reverted)
     }
 
-    /// The migrations after `version` that the ledger has, the last one first.
+    /// Returns the migrations after `version` that the ledger has, the last one first.
     fn taken_back(&self, version: u32, entries: &BTreeMap<i64, LedgerEntry>) -> Vec<&ReleasedMigration> {
         let is_recorded = |released: &&ReleasedMigration| {
             released.version > version && entries.contains_key(&i64::from(released.version))
@@ -222,12 +223,12 @@ impl Released {
         self.lock_file().migrations.iter().rev().filter(is_recorded).collect()
     }
 
-    /// Checks, before anything is changed, that no other program has made a table that a pending migration would make or alter. If none
-    /// is pending, only the ingester's own tables are checked. A table in the shape of any release is ours: an interrupted migration or
-    /// an earlier program has made it.
+    /// Checks, before anything is changed, that no other program has made a table that a pending migration would make or alter. If none is
+    /// pending, only the ingester's own tables are checked. A table with the shape of any release is ours: an interrupted migration or an
+    /// earlier program has made it.
     ///
     /// # Errors
-    /// If another program has made one, or the database cannot be read.
+    /// If another program has made such a table, or the database cannot be read.
     pub async fn refuse_foreign(&self, store: &Store) -> Result<(), StoreError> {
         let entries = self.entries(store).await?;
         let pending: BTreeSet<u32> = self.unrun(&entries).map(|migration| migration.version).collect();
@@ -236,7 +237,7 @@ impl Released {
         store.refuse_foreign(|_| self.in_each_release(&concerned), Harm::Changed).await.map(drop)
     }
 
-    /// The same before these migrations are reverted. Their tables that they made would be dropped.
+    /// Like [`Released::refuse_foreign`], before these migrations are reverted. The tables that they made would be dropped.
     async fn refuse_foreign_below(
         &self,
         store: &Store,
@@ -260,7 +261,7 @@ impl Released {
         store.refuse_foreign(|_| self.in_each_release(&concerned), Harm::Changed).await.map(drop)
     }
 
-    /// The tables of these names, in the shape that they have in each release.
+    /// Returns the tables of these names, in the shape that they have in each release.
     fn in_each_release(&self, names: &BTreeSet<Ident>) -> Vec<TableDef> {
         let mut made: Vec<TableDef> = Vec::new();
         let mut schema = self.lock_file().tables.clone();
@@ -273,7 +274,7 @@ impl Released {
         };
         add(&schema.tables);
         for migration in self.lock_file().migrations.iter().rev() {
-            // A lock file of an earlier release may not say what was before.
+            // A lock file of an earlier release may not have the schema from before.
             let Some(before) = schema.before(&migration.changes) else { break };
             add(&before.tables);
             schema = before;
@@ -281,7 +282,7 @@ impl Released {
         made
     }
 
-    /// The names of the migrations that this database has not run.
+    /// Returns the names of the migrations that this database has not run.
     ///
     /// # Errors
     /// As [`Released::apply`].
@@ -291,12 +292,12 @@ impl Released {
         Ok(self.unrun(&entries).map(ReleasedMigration::name).collect())
     }
 
-    /// What the ledger of these migrations has; nothing if the database does not have it.
+    /// Returns the entries of the ledger of these migrations; none if the database does not have it.
     pub(super) async fn entries(&self, store: &Store) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         store.ledger(self.lock_file().ledger).await
     }
 
-    /// The names that these migrations have given to tables.
+    /// Returns the names that these migrations have given to tables.
     fn table_names(&self) -> Vec<&str> {
         let changes = self.lock_file().migrations.iter().flat_map(|migration| &migration.changes);
         let named = changes.filter_map(|change| match change {
@@ -307,19 +308,19 @@ impl Released {
         named.collect()
     }
 
-    /// The migrations that the ledger does not record as done.
+    /// Returns the migrations that the ledger does not record as done.
     pub(super) fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
         let done = |version| entries.get(&version).is_some_and(|entry| !entry.interrupted);
         self.lock_file().migrations.iter().filter(move |released| !done(i64::from(released.version)))
     }
 
-    /// The columns that migrations have added to tables of this database.
+    /// Returns the columns that migrations have added to tables of this database.
     pub(super) fn added(&self, entries: &BTreeMap<i64, LedgerEntry>) -> Vec<AddedColumn> {
         let run = |version| entries.get(&i64::from(version)).is_some_and(|entry| !entry.interrupted);
         self.lock_file().added(run)
     }
 
-    /// Checks that the ledger only has these migrations, with the same texts.
+    /// Checks that the ledger has only these migrations, with the same texts.
     pub(super) fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, LedgerEntry>) -> Result<(), ApplyError> {
         for (version, entry) in entries {
             let released = self.lock_file().migrations.iter().find(|released| i64::from(released.version) == *version);
@@ -336,8 +337,8 @@ impl Released {
     }
 }
 
-/// The names of the tables that migrations have made, and that those which are to be run or taken back touch. Another program may have
-/// a table of a name that a migration has dropped or given up.
+/// Returns the names of the tables that migrations have made, and the names that the migrations of this run touch. Another program may have
+/// a table with a name that a migration has dropped or given up.
 fn concerned<'r>(
     migrations: impl Iterator<Item = &'r ReleasedMigration>,
     is_open: impl Fn(&ReleasedMigration) -> bool,
@@ -363,7 +364,7 @@ fn concerned<'r>(
     names
 }
 
-/// The tables that have other rows than a table of their name had before.
+/// Returns the tables that now have other rows than the table of the same name had before.
 pub(super) fn replaced_tables(changes: &[SchemaChange]) -> impl Iterator<Item = Ident> {
     changes.iter().filter_map(|change| match change {
         SchemaChange::CreateTable(table) => Some(table.name),
@@ -372,7 +373,7 @@ pub(super) fn replaced_tables(changes: &[SchemaChange]) -> impl Iterator<Item = 
     })
 }
 
-/// The views that changes make.
+/// Returns the views that changes make.
 fn created_views(changes: &[SchemaChange]) -> impl Iterator<Item = Ident> {
     changes.iter().filter_map(|change| match change {
         SchemaChange::CreateView(view) => Some(view.name),
@@ -380,32 +381,32 @@ fn created_views(changes: &[SchemaChange]) -> impl Iterator<Item = Ident> {
     })
 }
 
-/// One migration to be run, up or down.
+/// One migration to run, up or down.
 struct Run<'a> {
     released: &'a ReleasedMigration,
     migration: &'a sqlx::migrate::Migration,
     dialect: Dialect,
     up: bool,
-    /// How many of its steps have their effect, counted upwards.
+    /// The number of its steps that have their effect, counted upwards.
     behind: usize,
-    /// Whether the ledger has it.
+    /// True if the ledger has it.
     recorded: bool,
-    /// What it records in the log of changes, before the ledger says that it is done: if the process is killed there, no later run
-    /// would record it.
+    /// The resets that it records in the log of changes, before the ledger says that it is done. If they came after and the process were
+    /// killed in between, no later run would record them.
     resets: Vec<RecordResets>,
 }
 
 impl Run<'_> {
-    /// Runs the steps that are left, and tries again while a table is in use.
+    /// Runs the remaining steps, and tries again while a table is in use.
     ///
-    /// The loop is written out because it decides by the catalog, not by the error alone, what is left.
+    /// The loop does not use the general retries, because the catalog decides which steps remain, not the error alone.
     async fn run(mut self, migrating: &mut Migrating) -> Result<(), StoreError> {
         let steps = steps_of(&self.released.changes).len();
         let mut attempt = 1;
         loop {
             let Err(error) = self.attempt(migrating, steps).await else { return Ok(()) };
-            // MySQL has committed the record of the attempt and the steps before the one that failed. That one may be done in spite of
-            // the error, for example if the connection was lost afterwards. If the catalog cannot be read either, the next run finds
+            // MySQL has committed the record of the attempt and the steps before the one that failed. The failed step may be done in spite
+            // of the error, for example if the connection was lost afterwards. If the catalog cannot be read either, the next run finds
             // out.
             let Ok(catalog) = migrating.catalog().await else { return Err(error) };
             self.behind = progress(&self.released.changes, &catalog, self.dialect, self.up).unwrap_or(self.behind);
@@ -431,7 +432,7 @@ impl Run<'_> {
         }
     }
 
-    /// The changes of each step, in the order in which they are run.
+    /// Returns the changes of each step, in the order in which they run.
     fn changes(&self) -> Vec<Vec<SchemaChange>> {
         let steps = steps_of(&self.released.changes);
         match self.up {
@@ -476,9 +477,9 @@ impl Run<'_> {
     }
 }
 
-/// The tables of a database as a schema, to be compared with `wanted` by [`diff`](ingester_sql::ddl::diff). It has the tables of
-/// `wanted` by their current or former names, and its views. A type that our columns never have becomes LONGBLOB, which differs from all types of
-/// indexed columns.
+/// Returns the tables of a database as a schema that [`diff`](ingester_sql::ddl::diff) compares with `wanted`. It has the tables of
+/// `wanted` under their current or former names, and its views. A type that our columns never have becomes LONGBLOB, which differs from all
+/// types of indexed columns.
 pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema {
     let mut tables = Vec::new();
     let names = wanted.tables.iter().flat_map(|table| std::iter::once(table.name).chain(table.was.iter().copied()));
@@ -497,7 +498,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
                     like.and_then(|like| like.columns.iter().find(|c| c.name == column || c.was == Some(column)));
                 let ty = match like {
                     Some(like) if dialect.is_type(like.ty, &found.ty) => like.ty,
-                    // A column of another type has none of our values.
+                    // A column of an unknown type has none of our values.
                     _ => dialect.type_of(&found.ty).unwrap_or(SqlType::LongBlob),
                 };
                 let stays = like.map_or(Stays::None, |like| like.stays);
@@ -510,7 +511,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
             .keys
             .iter()
             .filter_map(|(found_name, found)| {
-                // On SQLite the name of a key begins with that of its table.
+                // On SQLite the name of a key begins with the name of its table.
                 let known = like.and_then(|like| {
                     like.keys.iter().find(|key| dialect.key_name(name, key.name).as_str() == found_name)
                 });
@@ -528,7 +529,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
     }
     let like = |view: &ViewDef| match catalog.views.get(view.name.as_str())?.likeness(view) {
         Likeness::Same => Some(view.clone()),
-        // What it selects is not known as data, so it becomes one that selects nothing.
+        // We cannot represent what the view selects, so it becomes a view that selects nothing.
         Likeness::OtherColumns | Likeness::OtherDefinition | Likeness::Changed => {
             Some(ViewDef { name: view.name, columns: Vec::new(), sources: Vec::new() })
         }
@@ -536,31 +537,32 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
     Schema { tables, views: wanted.views.iter().filter_map(like).collect() }
 }
 
-/// What a database lacks.
+/// The tables and columns that a database lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lacking {
     /// Tables and columns of kinds.
     pub of_kinds: Vec<String>,
     /// The ingester's own tables.
     pub own: Vec<String>,
-    /// Whether a table of a kind looks like another program's.
+    /// True if a table of a kind looks like another program's.
     is_foreign: bool,
 }
 
 impl Lacking {
-    /// Whether the database has everything, in tables of the ingester's.
+    /// Returns true if the database has everything, in tables of the ingester.
     pub fn is_nothing(&self) -> bool {
         self.of_kinds.is_empty() && self.own.is_empty() && !self.is_foreign
     }
 
-    /// All of it, those of kinds first.
+    /// Returns all of them, the ones of kinds first.
     pub fn all(self) -> Vec<String> {
         [self.of_kinds, self.own].concat()
     }
 }
 
 impl Store {
-    /// The tables and columns that these kinds need and the database lacks. [`Store::lacking`] looks for the ingester's own tables, too.
+    /// Returns the tables and columns that these kinds need and the database lacks. [`Store::lacking`] checks the ingester's own tables,
+    /// too.
     ///
     /// # Errors
     /// If the catalog cannot be read, or the server has kept the names of these tables in lower case, so that they would never be found.
@@ -595,10 +597,11 @@ impl Store {
         Ok(missing)
     }
 
-    /// What these kinds and the ingester itself need and the database lacks, by one look at its catalog.
+    /// Returns the tables and columns that these kinds and the ingester itself need and the database lacks, with one reading of the
+    /// catalog.
     ///
     /// # Errors
-    /// As [`Store::missing`], and if one of the ingester's own tables is another program's.
+    /// As [`Store::missing`], and if one of the ingester's own tables belongs to another program.
     pub async fn lacking(&self, kinds: &[Kind]) -> Result<Lacking, StoreError> {
         let catalog = self.checked_catalog().await?;
         let mut own: Vec<String> = Store::OWN.map(str::to_owned).into();

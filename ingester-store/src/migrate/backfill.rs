@@ -1,6 +1,6 @@
-//! Backfilling: rows that an older definition of their kind wrote get their values from the stored objects, by the same decoder as
-//! new rows. This covers live, deleted and evicted rows. `ingest_version` tells them apart, whichever program wrote them last;
-//! after columns were added, all rows are read once.
+//! Backfills rows that an older definition of their kind wrote: they get their values from the stored objects, through the same decoder as
+//! new rows. This covers live, deleted and evicted rows. `ingest_version` identifies such rows, whichever program wrote them last. After
+//! columns were added, all rows are read once.
 //!
 //! The table `ingester_backfills` has the progress of each added column, for people and for the next run. A column is complete if its
 //! `complete_time` is set, or if the column has no row there because it is as old as its table.
@@ -26,29 +26,29 @@ use tokio_util::sync::CancellationToken;
 /// The rows of the first page, and the most rows of a page.
 const ROWS: (usize, usize) = (8, 500);
 
-/// About how many bytes of objects a page should have, because they are in memory at once.
+/// A page should have about this many bytes of objects, because they are in memory at once.
 const BYTES: usize = 2 << 20;
 
 /// The default rate of a backfill in rows per second: slow enough that writers do not notice.
 pub const RATE: u32 = 5_000;
 
-/// The columns of one kind that are to be backfilled.
+/// The columns of one kind to backfill.
 #[derive(Clone, Debug)]
 pub struct Backfill {
     /// The kind.
     pub kind: Kind,
     scope: Scope,
-    /// The places of the columns in the kind's table.
+    /// The indexes of the columns in the kind's table.
     places: Vec<usize>,
-    /// The names of those whose progress is noted.
+    /// The names of the columns whose progress is recorded.
     noted: Vec<Ident>,
-    /// Whether the rows of companion tables are filled, too.
+    /// True if the rows of companion tables are filled, too.
     companions: bool,
     /// The limit of rows that a changed filter may mark as deleted; `None` for no limit.
     fuse: Option<Fuse>,
 }
 
-/// A name that is not a column which can be backfilled.
+/// A name that belongs to no column that can be backfilled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} has no indexed column `{column}`; there are {}", .columns.join(", "))]
 pub struct UnknownColumn {
@@ -73,14 +73,14 @@ pub struct BackfillProgress {
     pub marked: u64,
     /// The rows that the filter leaves out, if they are so many that they wait for a person.
     pub waits: Option<LeftOut>,
-    /// Whether all rows were read; otherwise the next run continues.
+    /// True if all rows were read; otherwise the next run continues.
     pub complete: bool,
 }
 
 /// The progress of one column, over all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnBackfill {
-    /// Its table.
+    /// The column's table.
     pub table: String,
     /// The column.
     pub column: String,
@@ -90,13 +90,13 @@ pub struct ColumnBackfill {
     pub filled: u64,
     /// Rows whose objects cannot be decoded.
     pub failed: u64,
-    /// Whether it is complete.
+    /// True if the backfill of the column is complete.
     pub complete: bool,
 }
 
 impl Backfill {
-    /// The columns of a kind that are computed from its objects, which are the indexed ones and `proto`, and `json` of a kind that prunes;
-    /// all of them, or those with these names.
+    /// Selects the columns of a kind that are computed from its objects, or the ones with these names. Computed columns are the indexed
+    /// ones and `proto`, and `json` if the kind prunes.
     ///
     /// # Errors
     /// If a name is not one of these columns.
@@ -127,34 +127,34 @@ impl Backfill {
         Ok(Backfill { kind: *kind, scope: Scope::Asked, places, noted, companions, fuse: None })
     }
 
-    /// All computed columns of the rows that older definitions of the kind wrote.
+    /// Selects all computed columns of the rows that older definitions of the kind wrote.
     pub fn older(kind: &Kind) -> Self {
         let places = computed(kind);
         Backfill { kind: *kind, scope: Scope::Older, places, noted: Vec::new(), companions: false, fuse: None }
     }
 
-    /// Columns that were added, in all rows. A kind that knows its definition fills all computed columns of them, so that the rows are
-    /// of this definition afterwards.
+    /// Selects columns that were added, in all rows. A kind that knows its definition fills all computed columns, so that the rows belong
+    /// to this definition afterwards.
     fn added(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
         let Backfill { places, noted, companions, .. } = Backfill::of(kind, columns)?;
         let places = if kind.ingest_version() > 0 { computed(kind) } else { places };
         Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted, companions, fuse: None })
     }
 
-    /// The same with a limit: above it, rows that a changed filter leaves out stay live until a person says that they are meant.
+    /// Sets a limit. Above it, rows that a changed filter leaves out stay live until a person confirms that this is intended.
     #[must_use]
     pub fn limited(self, fuse: Option<Fuse>) -> Self {
         Backfill { fuse, ..self }
     }
 
-    /// The names of the columns that were added or asked for; of all computed ones for rows of older definitions.
+    /// Returns the names of the columns that were added or requested; for rows of older definitions, all computed columns.
     pub fn columns(&self) -> Vec<Ident> {
         if self.noted.is_empty() { all(&self.kind) } else { self.noted.clone() }
     }
 }
 
 impl Store {
-    /// Notes that columns which migrations have added are to be backfilled, unless that is noted already.
+    /// Records that columns added by migrations need a backfill, unless that is recorded already.
     pub(super) async fn begin_backfills(&self, added: &[AddedColumn]) -> Result<(), StoreError> {
         if added.is_empty() {
             return Ok(());
@@ -170,7 +170,7 @@ impl Store {
         if new.is_empty() { Ok(()) } else { self.begin_backfill(&new).await }
     }
 
-    /// The progress of every column of these kinds that was ever to be backfilled.
+    /// Returns the progress of every column of these kinds whose backfill was ever begun.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -190,8 +190,8 @@ impl Store {
         Ok(self.backfills().await?.into_iter().filter(known).map(progress).collect())
     }
 
-    /// What remains to be backfilled in the tables of these kinds: columns that were added, and rows of older definitions. If another
-    /// program (sqlx's own) has run migrations, the columns that they added are noted first.
+    /// Returns the backfills that remain in the tables of these kinds: columns that were added, and rows of older definitions. If another
+    /// program (sqlx's own) has run migrations, it first records the columns that they added.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -219,20 +219,20 @@ impl Store {
             } else {
                 None
             };
-            // A kind that no lock file counts may have been without these tables before.
+            // If no lock file counts the kind, it may have had no such tables before.
             let companions = released.is_some_and(|released| released.lock_file().has_later_companions(kind))
                 || (kind.record().is_some() && kind.table().companions)
-                // The functions that make them may have changed.
+                // The functions that compute these values may have changed.
                 || !kind.table().many.is_empty()
-                // An annotation may have values that are pruned now.
+                // Stored annotations may have values that are pruned now.
                 || !kind.prune().is_empty();
             incomplete.extend(backfill.map(|backfill| Backfill { companions, ..backfill }));
         }
         Ok(incomplete)
     }
 
-    /// Backfills columns. It continues an interrupted backfill, and begins with the first row if the columns are complete or were
-    /// never begun.
+    /// Backfills columns. It continues an interrupted backfill, and begins with the first row if the columns are complete or their backfill
+    /// was never begun.
     ///
     /// It reads at most `rate` rows per second, and calls `report` after each page. If `stop` is cancelled, it ends after the
     /// current page.
@@ -255,7 +255,7 @@ impl Store {
             .map(|column| (table.clone(), column.to_string(), row(column).map_or(0, |row| row.migration)))
             .collect();
         self.begin_backfill(&to_begin).await?;
-        // Columns with different positions continue together from the lowest one.
+        // Columns with different positions continue together from the lowest position.
         let positions = backfill.noted.iter().map(|column| match row(column) {
             Some(row) if !row.complete => row.position.clone(),
             _ => String::new(),
@@ -265,7 +265,7 @@ impl Store {
         let (mut rows, most) = ROWS;
         let begin = Instant::now();
         let whole = backfill.places == computed(&backfill.kind);
-        // Only whole rows are marked as deleted.
+        // Rows are marked as deleted only if all their columns are computed again.
         let verdict = async {
             match whole {
                 true => self.judge_left_out(&backfill.kind, backfill.fuse.as_ref()).await,
@@ -325,22 +325,22 @@ impl Store {
     }
 }
 
-/// The places of the columns that are computed from an object: `proto` where the kind has it, the indexed ones, and the text itself where
-/// the kind prunes.
+/// Returns the indexes of the columns that are computed from an object: `proto` if the kind has it, the indexed ones, and the text itself
+/// if the kind prunes.
 fn computed(kind: &Kind) -> Vec<usize> {
     let proto = kind.protobuf().map(|_| base::PROTO);
     let json = (!kind.prune().is_empty()).then_some(base::JSON);
     proto.into_iter().chain(json).chain(base::JSON + 1..kind.table().columns.len()).collect()
 }
 
-/// The names of the columns that are computed from an object, those of many values among them.
+/// Returns the names of the columns that are computed from an object, including columns of many values.
 fn all(kind: &Kind) -> Vec<Ident> {
     let table = kind.table();
     let columns = computed(kind).into_iter().map(|place| table.columns[place].name);
     columns.chain(table.many.iter().map(|many| many.name)).collect()
 }
 
-/// The row that a stored object has today.
+/// Returns the row that the present definition makes of a stored object.
 fn derived(kind: &Kind, json: Arc<str>, InCluster(in_cluster): InCluster) -> Result<Option<Row>, String> {
     let object = Object::parse(json, ManagedFields::Keep).map_err(|error| error.to_string())?;
     let row = if in_cluster { kind.row(&object) } else { kind.unfiltered_row(&object) };

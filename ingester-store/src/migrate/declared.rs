@@ -1,4 +1,4 @@
-//! Tables of kinds that no lock file has, those of a file and those of structs in a program without migrations: they follow what is declared.
+//! Tables of kinds without a lock file: kinds of a file, and structs in a program without migrations. These tables follow the declaration.
 //! The database itself counts the definitions of such a kind.
 
 use super::apply::{replaced_tables, schema_of};
@@ -14,27 +14,27 @@ use ingester_sql::ddl::{self, Schema, SchemaChange, Step, ViewDef};
 use ingester_sql::dialect::{Dialect, SETTINGS};
 use std::time::Duration;
 
-/// How often a change whose table is in use is attempted, and the pause between attempts.
+/// The number of attempts of a change whose table is in use, and the pause between them.
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How often the tables are looked at where no lock keeps others from changing them, and the pause in between.
+/// The number of times that the tables are read if no lock keeps others from changing them, and the pause in between.
 const LOOKS: u32 = 5;
 const BETWEEN: Duration = Duration::from_millis(300);
 
-/// The column of a table of many values that has the values.
+/// The column for the values in a table of many values.
 const VALUE: Ident = Ident::new("value");
 
-/// What was done so that tables are as their kinds are declared.
+/// The result of bringing tables to the declaration of their kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     /// The changes that were made, for people.
     pub made: Vec<String>,
-    /// What the database has although it is no longer declared: it was left as it is.
+    /// Items of the database that are no longer declared and were left alone.
     pub left: Vec<String>,
 }
 
-/// Why tables cannot be as their kinds are declared.
+/// The reason why tables cannot follow the declaration of their kinds.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclaredError {
@@ -77,23 +77,23 @@ impl DeclaredError {
     }
 }
 
-/// Which changes may be made.
+/// The changes that are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum May {
-    /// Tables, columns and keys are added.
+    /// Adding tables, columns and keys.
     Add,
-    /// Whatever is declared, unless it drops data.
+    /// Every declared change that drops no data.
     Change,
-    /// Whatever is declared.
+    /// Every declared change.
     Drop,
 }
 
 impl Store {
-    /// Makes the tables of a list of kinds, or of a [`Registry`] with its views, as they are declared, and records their definitions:
-    /// from then on the kinds know their versions. Concurrent runs wait for each other.
+    /// Brings the tables of a list of kinds, or of a [`Registry`] with its views, to their declaration, and records their definitions. From
+    /// then on the kinds know their versions. Concurrent runs wait for each other.
     ///
     /// # Errors
-    /// [`DeclaredError`]. With [`May::Add`] nothing is changed if a kind needs more than that.
+    /// [`DeclaredError`]. With [`May::Add`], nothing is changed if a kind needs other changes as well.
     pub async fn make_declared<'a>(
         &self,
         registry: impl Into<Registry<'a>>,
@@ -118,8 +118,8 @@ impl Store {
                     declared = made;
                     break;
                 }
-                // Without a lock another program may make the same changes at this moment: what was read is then neither the old
-                // state nor the new one.
+                // Without a lock, another program may be making the same changes right now, so the state that was read may be neither the
+                // old one nor the new one.
                 Err(error) if !self.dialect().locks_migrations() && attempt < LOOKS && !error.is_of_disk() => {
                     tokio::time::sleep(BETWEEN).await;
                 }
@@ -132,7 +132,7 @@ impl Store {
         }
         for kind in registry.kinds {
             let recorded = match may {
-                // What has left the file has been dropped.
+                // Kinds and columns that have left the file have been dropped.
                 May::Drop => "",
                 May::Add | May::Change => records.stays(kind),
             };
@@ -153,8 +153,8 @@ impl Store {
         Ok(declared)
     }
 
-    /// Whether these kinds can be written into their tables, where another program makes those: they have no other kind's rows, and
-    /// nothing that stays is lost.
+    /// Checks that these kinds can be written into their tables if another program makes the tables: no table has another kind's rows, and
+    /// no value that stays would be lost.
     ///
     /// # Errors
     /// [`DeclaredError`]
@@ -164,7 +164,7 @@ impl Store {
         refuse_what_stays_no_more(&records, kinds)
     }
 
-    /// What [`Store::make_declared`] would change, and what it would leave.
+    /// Returns the changes that [`Store::make_declared`] would make, and the items that it would leave alone.
     ///
     /// # Errors
     /// If the catalog cannot be read.
@@ -182,8 +182,8 @@ impl Store {
         Ok((ddl::plan(&live, &changes), Declared { made: changes.iter().map(SchemaChange::sentence).collect(), left }))
     }
 
-    /// The columns of `wanted` that are to hold less than what they were declared with last, as they were declared, where the catalog has
-    /// one name for both types. They are in tables of their names in `catalog`.
+    /// Returns the columns of `wanted` whose new type holds less than the last declared one, with the type as it was declared, if the
+    /// catalog has one name for both types. They are in tables with their names in `catalog`.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -203,7 +203,7 @@ impl Store {
         let mut declared = Vec::new();
         for table in wanted.tables.iter().filter(|table| !table.is_companion()) {
             for (name, ty) in records.types(table.name) {
-                // What is not a column of the main table is one of many values, in a separate table.
+                // A column that the main table lacks is one of many values, in a separate table.
                 let of_many = Ident::parse(&format!("{}_{name}", table.name));
                 declared.push(match of_many {
                     Ok(many) if !table.columns.iter().any(|column| column.name == name) => (many, VALUE, ty),
@@ -211,7 +211,7 @@ impl Store {
                 });
             }
         }
-        // A column's type there is the wanted one if it may be that.
+        // If the catalog's name fits the wanted type, `schema_of` assumes the wanted type.
         for mut table in schema_of(catalog, self.dialect(), wanted).tables {
             let its = table.name;
             table.columns.retain_mut(|column| {
@@ -235,16 +235,16 @@ impl Store {
         catalog: &Catalog,
         records: &DeclaredRecords,
     ) -> Result<Declared, DeclaredError> {
-        // Before the connection that changes tables is taken: SQLite may have no other one.
+        // Do this before taking the connection that changes tables: SQLite may have no other one.
         self.announce_views(catalog, &wanted.views).await?;
         let narrowed = self.narrowed_by(records, catalog, wanted);
         let (needed, left) = changes(&live_schema(catalog, self.dialect(), wanted, &narrowed), wanted, may);
-        // Tables that are as declared need no lock.
+        // If the tables follow the declaration already, no lock is needed.
         if needed.is_empty() && catalog.foreign_view(&wanted.views).is_none() {
             self.record_views(catalog, &wanted.views, &[], false).await?;
             return Ok(Declared { made: Vec::new(), left });
         }
-        // No ledger has these changes: the tables themselves show whether they were made.
+        // No ledger records these changes. The tables themselves show if they were made.
         let mut migrating = self.migrating(Ledger::default()).await?;
         let catalog = migrating.catalog().await?;
         if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != May::Drop) {
@@ -260,7 +260,8 @@ impl Store {
             return Err(refused);
         }
         for step in ddl::plan(&live, &changes) {
-            // Before it as well: no ledger has the step, so if the process is killed behind it, no later run would record this.
+            // Record the resets before the step as well: no ledger has the step, so if the process is killed behind it, no later run would
+            // record them.
             let resets = self.resets(&mut migrating, replaced_tables(&step.changes)).await?;
             migrating.reset_logs(&resets).await?;
             self.make_step(&mut migrating, &step).await?;
@@ -304,7 +305,7 @@ impl Store {
         Ok(())
     }
 
-    /// Tells kinds their versions, as far as this database knows them. Nothing is written.
+    /// Tells kinds their versions, as far as this database knows them. Writes nothing.
     ///
     /// # Errors
     /// If the database cannot be read, or the message of a kind cannot be used.
@@ -322,7 +323,8 @@ impl Store {
     }
 }
 
-/// A column whose values stay has values that no object has any more. Without the rule the next write overwrites them.
+/// Refuses kinds that give up the rule that a column's values stay. Such a column has values that no object has any more, and the next
+/// write would overwrite them.
 fn refuse_what_stays_no_more(records: &DeclaredRecords, kinds: &[Kind]) -> Result<(), DeclaredError> {
     let mut losses = Vec::new();
     for kind in kinds {
@@ -347,7 +349,7 @@ pub(super) fn refuse_other_owners(records: &DeclaredRecords, kinds: &[Kind]) -> 
     })
 }
 
-/// The schema of a database. A view that this release writes in another way is made once more.
+/// Returns the schema of a database. A view that this release writes in another way is made once more.
 fn live_schema(catalog: &Catalog, dialect: Dialect, wanted: &Schema, narrowed: &Schema) -> Schema {
     let mut live = schema_of(catalog, dialect, wanted);
     dialect.learn_types(&mut live, narrowed);
@@ -357,14 +359,14 @@ fn live_schema(catalog: &Catalog, dialect: Dialect, wanted: &Schema, narrowed: &
     live
 }
 
-/// A column in a setting, which has no room for names.
+/// Returns a short mark of a column for a setting, which has no room for names.
 fn mark_of(name: Ident) -> String {
     let mark = Fingerprint::NONE.text(&name.as_str().to_ascii_lowercase()).to_string();
     mark.chars().take(6).collect()
 }
 
-/// The columns of a kind whose values stay, as a setting has them. Recorded columns that the kind does not have any more are
-/// included: such a column is still in the table, with what it kept.
+/// Returns the columns of a kind whose values stay, as a setting stores them. Recorded columns that the kind no longer has are included:
+/// such a column is still in the table, with the values that it kept.
 fn staying(kind: &Kind, recorded: &str) -> String {
     let columns = kind.table().columns;
     let own = columns.iter().filter(|column| !column.stays.is_none());
@@ -378,10 +380,10 @@ fn staying(kind: &Kind, recorded: &str) -> String {
     entries.join(",")
 }
 
-/// Columns that a setting has room for: 6 digits, a blank, a word and a comma each.
+/// A setting has room for this many columns: 6 digits, a blank, a word and a comma each.
 const MOST_STAYING: usize = 19;
 
-/// A process writes into one database, so a kind has one version there. What was known before stays.
+/// Tells a kind its version. A process writes into one database, so a kind has one version there. A version that was known before stays.
 fn know(kind: &Kind, counted: Counted) {
     if let Some(record) = kind.record() {
         let number = counted.number;
@@ -395,7 +397,7 @@ fn know(kind: &Kind, counted: Counted) {
     }
 }
 
-/// The changes that may be made, and what is left as it is.
+/// Returns the changes that may be made, and the items that are left alone.
 fn changes(live: &Schema, wanted: &Schema, may: May) -> (Vec<SchemaChange>, Vec<String>) {
     let mut changes = ddl::diff(live, wanted);
     let mut left = Vec::new();
@@ -403,7 +405,7 @@ fn changes(live: &Schema, wanted: &Schema, may: May) -> (Vec<SchemaChange>, Vec<
         let alone = left_alone(&changes);
         changes.retain(|change| !alone.contains(change));
         left = alone.iter().filter_map(described).collect();
-        // Views that would only be made again around what is left.
+        // Only views remain, which would be made again around the items that are left.
         if changes.iter().all(SchemaChange::is_of_view) {
             let same = |view: &ddl::ViewDef| live.views.contains(view) && wanted.views.contains(view);
             changes.retain(|change| !change.view().is_some_and(same));
@@ -412,7 +414,7 @@ fn changes(live: &Schema, wanted: &Schema, may: May) -> (Vec<SchemaChange>, Vec<
     (changes, left)
 }
 
-/// Why these changes may not be made.
+/// Returns the reason why these changes may not be made.
 fn refusal(changes: &[SchemaChange], may: May) -> Option<DeclaredError> {
     let foreign = changes.iter().find_map(|change| match change {
         SchemaChange::PrimaryKey { table, .. } => Some(table.to_string()),
@@ -428,7 +430,7 @@ fn refusal(changes: &[SchemaChange], may: May) -> Option<DeclaredError> {
     (may != May::Drop && !losses.is_empty()).then_some(DeclaredError::Destructive(losses))
 }
 
-/// What is left alone, in words: a key of such a column goes without saying.
+/// Describes an item that is left alone. The key of such a column is not mentioned.
 fn described(change: &SchemaChange) -> Option<String> {
     match change {
         SchemaChange::DropColumn { table, column } => Some(format!("column `{table}`.`{}`", column.name)),
@@ -437,13 +439,13 @@ fn described(change: &SchemaChange) -> Option<String> {
     }
 }
 
-/// Whether a change only adds. A view has no data, so it may be made anew.
+/// Returns true if a change only adds. A view has no data, so it may be made again.
 fn adds(change: &SchemaChange) -> bool {
     matches!(change, SchemaChange::CreateTable(_) | SchemaChange::AddColumn { .. } | SchemaChange::AddKey { .. })
         || change.is_of_view()
 }
 
-/// Columns and keys that are no longer declared. They do no harm: indexed columns may be NULL.
+/// Returns columns and keys that are no longer declared. They do no harm, because indexed columns may be NULL.
 pub fn left_alone(changes: &[SchemaChange]) -> Vec<SchemaChange> {
     let added = |change: &SchemaChange| {
         changes.iter().any(|other| match (change, other) {
@@ -456,7 +458,7 @@ pub fn left_alone(changes: &[SchemaChange]) -> Vec<SchemaChange> {
             _ => false,
         })
     };
-    // A key goes with a column that changes.
+    // A key is replaced together with a column that changes.
     let changed = |at: &Ident, name: &Ident| {
         changes.iter().any(|change| match change {
             SchemaChange::Retype { table, to, .. } => table == at && to.name.same_as(name.as_str()),

@@ -19,7 +19,7 @@ pub enum Drift {
     },
     /// A column is missing.
     MissingColumn {
-        /// Its table.
+        /// The column's table.
         table: String,
         /// The column.
         column: String,
@@ -50,9 +50,9 @@ pub enum Drift {
     OtherPrimaryKey {
         /// The table.
         table: String,
-        /// Its columns in the schema.
+        /// The key's columns in the schema.
         expected: Vec<String>,
-        /// Its columns in the database.
+        /// The key's columns in the database.
         found: Vec<String>,
     },
     /// A key is missing.
@@ -83,14 +83,14 @@ pub enum Drift {
         expected: Vec<String>,
         /// Its columns in the database.
         found: Vec<String>,
-        /// Whether the values of the key in the database are unique.
+        /// True if the values of the key in the database are unique.
         unique: bool,
     },
     /// A view is missing.
     MissingView {
         /// The view.
         view: String,
-        /// Whether there is a table of its name.
+        /// True if a table has its name.
         is_table: bool,
     },
     /// A view has other columns.
@@ -99,7 +99,7 @@ pub enum Drift {
         view: String,
         /// Its columns in the schema.
         expected: Vec<String>,
-        /// Its columns in the database; none where the tables under it lack something.
+        /// Its columns in the database; none if the tables under it lack something.
         found: Vec<String>,
     },
     /// A view was changed after it was made.
@@ -109,7 +109,8 @@ pub enum Drift {
     },
 }
 
-/// Every difference between the tables and views of `schema` and those of a database. Other tables and views of the database are ignored.
+/// Returns every difference between the tables and views of `schema` and the ones of a database. Other tables and views of the database are
+/// ignored.
 pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut drift = Vec::new();
     for table in &schema.tables {
@@ -122,7 +123,7 @@ pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift>
     drift
 }
 
-/// How the view of a database differs, as far as that can be known.
+/// Returns the difference of a database's view, as far as it can be known.
 fn view_drift(view: &ViewDef, catalog: &Catalog) -> Option<Drift> {
     let name = view.name.to_string();
     let Some(found) = catalog.views.get(&name) else {
@@ -142,7 +143,7 @@ fn view_drift(view: &ViewDef, catalog: &Catalog) -> Option<Drift> {
     }
 }
 
-/// The same for the ingester's own tables, as far as the database has them.
+/// Like [`drift`], for the ingester's own tables that the database has.
 pub fn own_drift(catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut own = own_schema(dialect);
     own.tables.retain(|table| catalog.tables.contains_key(table.name.as_str()));
@@ -203,7 +204,7 @@ fn compare(table: &TableDef, found_table: &FoundTable, dialect: Dialect, drift: 
     }
 }
 
-/// Whether a found column is defined as in the schema.
+/// Returns true if a found column is defined as in the schema.
 pub(super) fn is_column(dialect: Dialect, column: &ColumnDef, found: &FoundColumn) -> bool {
     // The server chooses the collation of a JSON column.
     let collation =
@@ -211,14 +212,14 @@ pub(super) fn is_column(dialect: Dialect, column: &ColumnDef, found: &FoundColum
     collation && dialect.is_type(column.ty, &found.ty) && column.nullable == found.nullable
 }
 
-/// Whether a found table has this key of the schema.
+/// Returns true if a found table has this key of the schema.
 pub(super) fn has_key(dialect: Dialect, table: Ident, key: &KeyDef, found: &FoundTable) -> bool {
     let primary: Vec<Ident> = found.primary_key.iter().filter_map(|name| Ident::parse(name).ok()).collect();
     let named = found.keys.get(dialect.key_name(table, key.name).as_str());
     named.is_some_and(|found| is_key(dialect, key, &primary, found))
 }
 
-/// Whether a found key is this one, in a table with this primary key.
+/// Returns true if a found key is this one, in a table with this primary key.
 pub(super) fn is_key(dialect: Dialect, key: &KeyDef, primary: &[Ident], found: &FoundKey) -> bool {
     !found.unique && same_names(&dialect.key_columns(&key.columns, primary), &found.columns)
 }

@@ -1,4 +1,4 @@
-//! Why files cannot be generated, and why migrations cannot be run.
+//! Errors of generating files and of running migrations.
 
 use super::lock_file::LOCK_FILE;
 use crate::driver::StoreError;
@@ -7,7 +7,7 @@ use ingester_core::kind::ProtobufError;
 use ingester_sql::dialect::Dialect;
 use std::io;
 
-/// Why the files cannot be generated.
+/// The reason why files cannot be generated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -16,7 +16,7 @@ pub enum GenerateError {
     Io {
         /// The file.
         path: String,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The lock file is not one that this program wrote.
@@ -24,7 +24,7 @@ pub enum GenerateError {
     LockFile {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The mistake in it.
         reason: String,
     },
     /// A released migration was edited.
@@ -50,7 +50,7 @@ pub enum GenerateError {
         /// The lock file.
         path: String,
     },
-    /// The last migration cannot be taken back, because its lock file is of an earlier release.
+    /// The last migration cannot be taken back, because an earlier release wrote its lock file.
     #[error(
         "{migration} dropped tables or views, and the lock file, which is of an earlier release, does not say what they were: take its files and {LOCK_FILE} of before it from version control again, and generate without --amend"
     )]
@@ -65,7 +65,7 @@ pub enum GenerateError {
     Name(String),
 }
 
-/// Why migrations cannot be run.
+/// The reason why migrations cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {

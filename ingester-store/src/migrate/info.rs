@@ -1,4 +1,4 @@
-//! What a database knows of each migration, and what a run would do, without doing it.
+//! Reports what a database knows about each migration, and what a run would do, without doing it.
 
 use super::error::ApplyError;
 use super::progress::is_done;
@@ -9,7 +9,7 @@ use ingester_sql::ddl::SchemaChange;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a database knows of a migration.
+/// The state of a migration in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MigrationState {
@@ -17,7 +17,7 @@ pub enum MigrationState {
     Applied,
     /// It was not run.
     Pending,
-    /// It began, and its end is not recorded. The next run finds out whether it was done.
+    /// It began, and its end is not recorded. The next run finds out if it was done.
     Interrupted,
     /// The database has run another text under its number.
     Changed,
@@ -26,7 +26,7 @@ pub enum MigrationState {
 }
 
 impl MigrationState {
-    /// Its name.
+    /// Returns the state's name.
     pub fn name(self) -> &'static str {
         match self {
             MigrationState::Applied => "applied",
@@ -38,32 +38,32 @@ impl MigrationState {
     }
 }
 
-/// A migration, as a database knows it.
+/// A migration with its state in a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MigrationInfo {
-    /// Its number.
+    /// The migration's number.
     pub version: i64,
-    /// What it does, in words joined by underscores; empty if the program does not have it.
+    /// A description in words joined by underscores; empty if the program does not have the migration.
     pub description: String,
-    /// What the database knows of it.
+    /// The migration's state in the database.
     pub state: MigrationState,
 }
 
 /// A migration that a run would reach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
-    /// Its name.
+    /// The migration's name.
     pub migration: String,
-    /// What it changes.
+    /// The changes that it makes.
     pub changes: Vec<SchemaChange>,
     /// Its text in the database's dialect.
     pub sql: String,
-    /// The database has its effect already, so it would only be recorded.
+    /// True if the database has its effect already: a run would only record it.
     pub is_done: bool,
 }
 
 impl Released {
-    /// Every migration that the program or the database has, in their order.
+    /// Returns every migration that the program or the database has, in their order.
     ///
     /// # Errors
     /// If the database cannot be read, or a migration has no file for its dialect.
@@ -89,7 +89,7 @@ impl Released {
         Ok(all.into_values().collect())
     }
 
-    /// What [`Released::apply`] would run on this database now.
+    /// Returns the migrations that [`Released::apply`] would run on this database now.
     ///
     /// # Errors
     /// As [`Released::pending`].

@@ -1,8 +1,8 @@
-//! Keys of tables with rows, for which the statement of a migration would make writers wait: they are made outside of its transaction,
+//! Makes keys of tables with rows. The statement of a migration would make writers wait, so these keys are made outside of its transaction,
 //! while others write (PostgreSQL's CREATE INDEX CONCURRENTLY).
 //!
 //! The files of migrations have the statement that sqlx's own tool and psql can run in a transaction. It does nothing if the key exists
-//! already; and it gives a table without rows its keys, together with everything else.
+//! already, and gives a table without rows its keys together with everything else.
 
 use super::drift::has_key;
 use crate::driver::{ErrorClass, StoreError};
@@ -13,7 +13,7 @@ use ingester_core::schema::Ident;
 use ingester_sql::ddl::{KeyDef, SchemaChange};
 use ingester_sql::dialect::{Dialect, KeyBesideWriters};
 
-/// The keys that these changes add.
+/// Returns the keys that these changes add.
 fn added(changes: &[SchemaChange]) -> impl Iterator<Item = (Ident, &KeyDef)> {
     changes.iter().filter_map(|change| match change {
         SchemaChange::AddKey { table, key } => Some((*table, key)),
@@ -21,7 +21,7 @@ fn added(changes: &[SchemaChange]) -> impl Iterator<Item = (Ident, &KeyDef)> {
     })
 }
 
-/// Whether any of these changes adds a key to a table with rows that is to be made beside writers.
+/// Returns true if any of these changes adds a key to a table with rows that has to be made while others write.
 pub(super) async fn any_beside_writers(
     migrating: &mut Migrating,
     changes: &[SchemaChange],
@@ -38,7 +38,7 @@ pub(super) async fn any_beside_writers(
     Ok(false)
 }
 
-/// Makes the keys that the changes of a step add to tables with rows while others write. Returns whether nothing is left of the step.
+/// Makes the keys that the changes of a step add to tables with rows, while others write. Returns true if nothing is left of the step.
 pub(super) async fn make_beside_writers(
     migrating: &mut Migrating,
     changes: &[SchemaChange],
@@ -63,7 +63,7 @@ pub(super) async fn make_beside_writers(
         let waited_for =
             || format!("the key `{}` of `{table}`: it ends after all transactions that are older", key.name);
         match waiting_for(waited_for, migrating.run_apart(&create)).await {
-            // Not possible for this table, such as one with partitions: the statement of the migration makes it.
+            // This is impossible for some tables, such as partitioned ones. The statement of the migration then makes the key.
             Err(error) if error.class() == ErrorClass::Unknown => tracing::debug!(%error, "not made beside writers"),
             made => made?,
         }
@@ -76,7 +76,7 @@ pub(super) async fn make_beside_writers(
     Ok(changes.iter().all(is_made))
 }
 
-/// The statements that make a key of a table as it is now.
+/// Returns the statements that make a key of a table as it is now.
 fn statements(dialect: Dialect, table: Ident, key: &KeyDef, found: &FoundTable) -> Option<KeyBesideWriters> {
     let primary: Vec<Ident> = found.primary_key.iter().filter_map(|name| Ident::parse(name).ok()).collect();
     let nullable = |name: Ident| found.column(name.as_str()).is_some_and(|column| column.nullable);

@@ -14,7 +14,7 @@ pub(super) const LOCK_FILE: &str = "schema.lock.json";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct LockFile {
-    /// The table of a database that records which of the migrations it has run.
+    /// The table in which a database records the migrations that it has run.
     pub ledger: Ledger,
     /// The tables and views, in the order in which they are created.
     pub tables: Schema,
@@ -24,7 +24,7 @@ pub struct LockFile {
     pub migrations: Vec<ReleasedMigration>,
 }
 
-/// The lock file as it is written.
+/// The lock file in its written form.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -52,15 +52,16 @@ impl From<LockFile> for Written {
     }
 }
 
-/// The definitions that a kind has had. `ingest_version` says which one wrote a row: its place in this list, from 1.
+/// The definitions that a kind has had. `ingest_version` says which one wrote a row, as a place in this list, from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definitions {
-    /// Whether rows that say 0 are of the first definition, because their table is older than `ingest_version` and its columns were
-    /// those of that definition.
+    /// True if rows with 0 belong to the first definition, because their table is older than `ingest_version` and had the columns of that
+    /// definition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_is_unmarked: bool,
-    /// The fingerprint of each. One that returns is another definition, to tell rows of those in between apart.
+    /// The fingerprint of each definition. A fingerprint that returns counts as another definition, to distinguish its rows from older ones
+    /// and from rows in between.
     pub fingerprints: Vec<Fingerprint>,
 }
 
@@ -68,11 +69,11 @@ pub struct Definitions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleasedMigration {
-    /// Its number, from 1.
+    /// The migration's number, from 1.
     pub version: u32,
-    /// What it does, in words joined by underscores.
+    /// A description in words joined by underscores.
     pub description: String,
-    /// What it changes. After an interruption, they tell whether it was done.
+    /// The changes that it makes. After an interruption, they tell if it was done.
     pub changes: Vec<SchemaChange>,
     /// The SHA-256 of each of its files, by path within the folder.
     pub files: BTreeMap<String, String>,
@@ -81,21 +82,22 @@ pub struct ReleasedMigration {
 /// A column that a migration added to an existing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AddedColumn {
-    /// The current name of its table.
+    /// The current name of the column's table.
     pub(super) table: Ident,
-    /// Its current name.
+    /// The column's current name.
     pub(super) column: Ident,
     /// The migration that added it.
     pub(super) version: u32,
 }
 
-/// Whether every main table has this column. Its values are not computed from an object's text, except for `proto`.
+/// Returns true if every main table has this column. The values of such a column are not computed from an object's text, except for
+/// `proto`.
 pub(super) fn is_base(column: Ident) -> bool {
     BASE_COLUMNS.iter().any(|base| base.name == column)
 }
 
 impl LockFile {
-    /// Which of its kind's definitions this one is; the default if it is not the last one here.
+    /// Returns the number of the kind's definition; the default if it is not the last one here.
     ///
     /// # Errors
     /// If the kind's message cannot be used.
@@ -110,8 +112,8 @@ impl LockFile {
         })
     }
 
-    /// Adds the definitions of these kinds that are new after `changes`, and forgets those of other kinds. Returns a line about each
-    /// one that refills rows.
+    /// Adds the definitions of these kinds that are new after `changes`, and forgets the definitions of other kinds. Returns a line about
+    /// each one that refills rows.
     pub(super) fn define(&mut self, kinds: &[Kind], changes: &[SchemaChange]) -> Result<Vec<String>, ProtobufError> {
         for change in changes {
             if let SchemaChange::RenameTable { from, to } = change
@@ -164,8 +166,8 @@ impl LockFile {
         Ok(lines)
     }
 
-    /// Takes the last migration back. Definitions keep their numbers, because a database that has run it may have rows of them. `None` if
-    /// there is none, or the lock file does not say what it dropped.
+    /// Takes the last migration back. Definitions keep their numbers, because a database that has run the migration may have rows of them.
+    /// Returns `None` if there is no migration, or if the lock file does not have what it dropped.
     pub(super) fn take_back(&mut self) -> Option<ReleasedMigration> {
         let last = self.migrations.last()?.clone();
         self.tables = self.tables.before(&last.changes)?;
@@ -180,7 +182,8 @@ impl LockFile {
         Some(last)
     }
 
-    /// Whether the kind's companion tables were made later than its main table, so that older rows may not have all of theirs in them.
+    /// Returns true if the kind's companion tables were made later than its main table, so that older rows may lack some of their
+    /// companions.
     pub(super) fn has_later_companions(&self, kind: &Kind) -> bool {
         let made = |table: Ident| {
             let makes = |change: &SchemaChange| matches!(change, SchemaChange::CreateTable(made) if made.name == table);
@@ -191,7 +194,7 @@ impl LockFile {
         table.companions().any(|companion| made(table.companion(companion)) > main)
     }
 
-    /// Records which values stay, which changes no table.
+    /// Records the columns whose values stay, which changes no table.
     pub(super) fn set_stays(&mut self, code: &Schema) {
         for table in &mut self.tables.tables {
             let Some(of) = code.tables.iter().find(|other| other.name == table.name) else { continue };
@@ -202,8 +205,8 @@ impl LockFile {
         }
     }
 
-    /// The columns that the migrations in `applied` added to tables, by their current names, without those that were dropped
-    /// later. Those of many values are tables that were made after the main one.
+    /// Returns the columns that the migrations in `applied` added to tables, with their current names and without the ones that were
+    /// dropped later. A column of many values counts if its table was made after the main one.
     pub(super) fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
         let mut added: Vec<AddedColumn> = Vec::new();
         // The existing tables, with the migration that made each.
@@ -243,7 +246,7 @@ impl LockFile {
         added
     }
 
-    /// The main table, and its column of many values that has this table.
+    /// Returns the main table, and its column of many values that is stored in this table.
     fn many_of(&self, table: Ident) -> Option<(Ident, Ident)> {
         let tables = &self.tables.tables;
         if !tables.iter().any(|other| other.name == table && other.is_companion()) {
@@ -254,7 +257,7 @@ impl LockFile {
             let column = table.as_str().strip_prefix(main.name.as_str())?.strip_prefix('_')?;
             Some((main.name, Ident::parse(column).ok()?))
         });
-        // The longest one: no main table begins with the name of another's companion.
+        // Take the longest one: no main table begins with the name of another's companion.
         let (main, column) = parts.max_by_key(|(main, _)| main.as_str().len())?;
         let of_metadata = Companion::OF_METADATA.iter().any(|companion| column.same_as(companion.suffix()));
         (!of_metadata).then_some((main, column))
@@ -262,7 +265,7 @@ impl LockFile {
 }
 
 impl ReleasedMigration {
-    /// Its number and description, as in the names of its files: `0002_add_owner`.
+    /// Returns number and description, as in the names of the files: `0002_add_owner`.
     pub fn name(&self) -> String {
         format!("{:04}_{}", self.version, self.description)
     }

@@ -1,5 +1,5 @@
-//! Schemas and their migrations: the generated files that are reviewed and committed (`schema.sql`, numbered migrations, the
-//! lock file), applying migrations to a database, finding drift, backfilling new columns.
+//! Schemas and their migrations: generates the files that are reviewed and committed (`schema.sql`, numbered migrations, the lock file),
+//! applies migrations to a database, finds drift, and backfills new columns.
 //!
 //! May use: ingester-core, ingester-sql, driver, files, store, ledger, rows.
 //! Only [`Folder`] reads and writes files.

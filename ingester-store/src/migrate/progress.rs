@@ -1,7 +1,7 @@
-//! How far a migration is, by the catalog. Pure.
+//! Finds the progress of a migration in the catalog. Pure.
 //!
-//! A migration has one or more steps. MySQL commits each of them, so after an interruption a database may be between any two. What a
-//! step changes is known before and after it (a column with its type, a key, a table), so the catalog shows the place.
+//! A migration has one or more steps. MySQL commits each of them, so after an interruption a database may be between any two. The items
+//! that a step changes are known before and after it (a column with its type, a key, a table), so the catalog shows the place.
 
 use super::drift::{has_key, is_column, same_names};
 use crate::ledger::catalog::{Catalog, FoundTable};
@@ -9,20 +9,20 @@ use ingester_core::schema::Ident;
 use ingester_sql::ddl::{ColumnDef, KeyDef, SchemaChange, steps_of};
 use ingester_sql::dialect::Dialect;
 
-/// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because
+/// Returns how many steps of these changes a database has behind it, from none to all; `None` if it is at none of these places, because
 /// something else changed it.
 ///
-/// A table or view that is dropped and made again looks alike before and after, so several places may fit. Then it is the one with the
-/// least done on the way up, and with the most done on the way down (`up` is false): what runs once more can be repeated.
+/// A table or view that is dropped and made again looks alike before and after, so several places may fit. Then the result is the place
+/// with the fewest steps on the way up, and with the most on the way down (`up` is false), because such a step can be repeated.
 pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect, up: bool) -> Option<usize> {
     let steps = steps_of(changes);
-    // A step that makes several keys may be at any of them.
+    // A step that makes several keys may have stopped at any of them.
     let alone = dialect.makes_keys_beside_writers();
     let mut things: Vec<Thing<'_>> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         let mut effects: Vec<Effect<'_>> =
             step.iter().flat_map(|change| effects(change, up && alone, !up && alone)).collect();
-        // If something takes another's name in the same step, the old one was there before, and the new one is there after.
+        // If an item takes another's name in the same step, the old one existed before, and the new one exists after.
         effects.sort_by_key(|effect| effect.before == InCatalog::Absent);
         for Effect { name, before, after } in effects {
             let last = things.iter_mut().find(|thing| thing.name == name);
@@ -35,7 +35,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
             }
         }
     }
-    // A column cannot be looked for before its table has its name.
+    // A column can only be found once its table has the right name.
     let waits = |name: Name, place: usize| {
         let changes = |thing: &Thing<'_>| thing.states.iter().any(|(step, ..)| *step >= place);
         name.within().is_some_and(|of| things.iter().any(|thing| thing.name == Name::Table(of) && changes(thing)))
@@ -55,12 +55,12 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     }
 }
 
-/// Whether a database has the effect of all of these changes.
+/// Returns true if a database has the effect of all these changes.
 pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
     progress(changes, catalog, dialect, true) == Some(steps_of(changes).len())
 }
 
-/// What a catalog has.
+/// An item of a catalog.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Name {
     Table(Ident),
@@ -70,34 +70,34 @@ enum Name {
     PrimaryKey(Ident),
 }
 
-/// What is known of it at one place.
+/// The known state of an item at one place.
 #[derive(Clone, Copy, PartialEq)]
 enum InCatalog<'c> {
-    /// Nothing: a statement that can be repeated leads from whatever is there to the next state.
+    /// Nothing is known. A statement that can be repeated leads from any state to the next one.
     Any,
     Absent,
     Exists,
     Column(&'c ColumnDef),
     Key(&'c [Ident]),
-    /// Nothing, or the key that is to be made.
+    /// Either nothing, or the key that the step makes.
     Unmade(&'c [Ident]),
 }
 
-/// The effect of a change on one thing.
+/// The effect of a change on one item.
 struct Effect<'c> {
     name: Name,
     before: InCatalog<'c>,
     after: InCatalog<'c>,
 }
 
-/// One thing, with each step that changes it: its number, the states before and after.
+/// One item, with each step that changes it: the step's number, and the states before and after.
 struct Thing<'c> {
     name: Name,
     states: Vec<(usize, InCatalog<'c>, InCatalog<'c>)>,
 }
 
 impl<'c> Thing<'c> {
-    /// Its state after `place` steps, and how many steps are behind where that state is given.
+    /// Returns the state after `place` steps, and the number of steps after which that state is given.
     fn at(&self, place: usize) -> (usize, InCatalog<'c>) {
         let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(step, before, _)| (*step, *before));
         let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(step, _, after)| (step + 1, *after));
@@ -109,7 +109,7 @@ impl<'c> Thing<'c> {
     }
 }
 
-/// The names that the columns of a key have after `place` steps. The change of the key calls them by those that they have after `said` steps.
+/// Returns the names that the columns of a key have after `place` steps. The change of the key uses their names after `said` steps.
 fn columns_at(steps: &[&[SchemaChange]], of: Name, columns: &[Ident], said: usize, place: usize) -> Vec<Ident> {
     let renamed = steps[said.min(place)..said.max(place)].iter().copied().flatten().filter_map(|change| match change {
         SchemaChange::RenameColumn { table, column, to } if of.within() == Some(*table) => Some((column.name, *to)),
@@ -127,7 +127,7 @@ fn columns_at(steps: &[&[SchemaChange]], of: Name, columns: &[Ident], said: usiz
 }
 
 impl Name {
-    /// The table of a column or key.
+    /// Returns the table of a column or key.
     fn within(self) -> Option<Ident> {
         match self {
             Name::Table(_) | Name::View(_) => None,
@@ -136,8 +136,8 @@ impl Name {
     }
 }
 
-/// The effect of a change on each thing. Statements about whole tables and views can be repeated. Of a step that makes several keys, some may be
-/// made where each is made alone: those that are `added` on the way up, or the `dropped` ones on the way down.
+/// Returns the effect of a change on each item. Statements about whole tables and views can be repeated. If keys are made one by one, an
+/// interrupted step may have made some of its keys: the `added` ones on the way up, or the `dropped` ones on the way down.
 fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>> {
     use InCatalog::{Absent, Any, Column, Exists, Key, Unmade};
     let effect = |name, before, after| Effect { name, before, after };
@@ -178,8 +178,8 @@ fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>>
     }
 }
 
-/// Whether the catalog has something in this state, in which the columns of a key have these names. Columns and keys of a missing table
-/// are in no state.
+/// Returns true if the catalog has an item in this state, in which the columns of a key have these names. Columns and keys of a missing
+/// table are in no state.
 fn is(
     name: Name,
     state: InCatalog<'_>,
@@ -239,11 +239,11 @@ mod tests {
         let there = Catalog { tables: [("job_limits".to_owned(), FoundTable::default())].into(), ..Catalog::default() };
         let at = |changes: &[SchemaChange], catalog: &Catalog, up| progress(changes, catalog, Dialect::MySql, up);
         let remade = [again[1].clone(), again[0].clone()];
-        // It may be the old one.
+        // It may be the old table.
         assert_eq!(at(&remade, &there, true), Some(0));
         assert_eq!(at(&remade, &there, false), Some(2));
         assert!(!is_done(&remade, &there, Dialect::MySql));
-        // One that was only made is there.
+        // If the table was only made, its existence is the proof.
         assert_eq!((at(&made, &there, true), at(&made, &Catalog::default(), true)), (Some(1), Some(0)));
     }
 
@@ -272,7 +272,7 @@ mod tests {
         ] {
             let at = |up| progress(&changes, &catalog(keys), Dialect::Postgres, up);
             assert_eq!(at(true), Some(up), "{keys:?}");
-            // On the way down one step drops both, at once, and the former key may be made again already.
+            // On the way down one step drops both at once, and the former key may be made again already.
             let is_partial = keys == [("a", "c")] || keys == [("b", "b")];
             assert_eq!(at(false), (!is_partial).then_some(down), "{keys:?}");
         }

@@ -1,4 +1,4 @@
-//! The migrations that a program has: from a folder, or built into it.
+//! The migrations of a program: from a folder, or built in.
 
 use super::error::{ApplyError, GenerateError};
 use super::lock_file::{LockFile, ReleasedMigration};
@@ -19,7 +19,7 @@ pub struct Released {
 }
 
 impl Released {
-    /// A lock file with the files that it names.
+    /// Returns a lock file with the files that it names.
     ///
     /// # Errors
     /// If a file is missing, or differs from the released one.
@@ -32,13 +32,12 @@ impl Released {
         Ok(Released { lock_file, files })
     }
 
-    /// The contents of the lock file.
+    /// Returns the contents of the lock file.
     pub fn lock_file(&self) -> &LockFile {
         &self.lock_file
     }
 
-    /// These kinds, each with what its rows say in `ingest_version`: 0 for a kind that differs from its last recorded
-    /// definition.
+    /// Returns these kinds, each with the `ingest_version` of its rows: 0 for a kind that differs from its last recorded definition.
     ///
     /// # Errors
     /// If the message of a kind cannot be used.
@@ -46,7 +45,7 @@ impl Released {
         kinds.iter().map(|kind| Ok(kind.versioned(self.lock_file.ingest_version(kind)?))).collect()
     }
 
-    /// A migration for sqlx, up or down.
+    /// Returns a migration for sqlx, up or down.
     ///
     /// # Errors
     /// If it has no file for the dialect.
@@ -61,7 +60,7 @@ impl Released {
         let kind = if up { MigrationType::ReversibleUp } else { MigrationType::ReversibleDown };
         Ok(Migration::new(
             i64::from(released.version),
-            // As sqlx's own tool takes it from the file's name.
+            // The description that sqlx's own tool takes from the file's name.
             released.description.replace('_', " ").into(),
             kind,
             sqlx::SqlSafeStr::into_sql_str(sqlx::AssertSqlSafe(text)),
@@ -86,7 +85,7 @@ impl TryFrom<GeneratedSql> for Released {
 /// The beginning of the line before each step of a migration with several.
 pub(super) const STEP: &str = "-- Step ";
 
-/// The texts of a migration's steps. One without lines before steps is one step.
+/// Returns the texts of a migration's steps. A text without lines before steps is one step.
 pub(super) fn parts(text: &str) -> Vec<&str> {
     let starts: Vec<usize> =
         text.match_indices(STEP).map(|(at, _)| at).filter(|at| *at == 0 || text[..*at].ends_with('\n')).collect();
@@ -99,13 +98,13 @@ pub(super) fn parts(text: &str) -> Vec<&str> {
     }
 }
 
-/// The path of a migration's file within the folder.
+/// Returns the path of a migration's file within the folder.
 pub(super) fn path(dialect: Dialect, released: &ReleasedMigration, up: bool) -> String {
     let direction = if up { "up" } else { "down" };
     format!("{dialect}/migrations/{}.{direction}.sql", released.name())
 }
 
-/// The checksum of a file, as the lock file has it.
+/// Returns the checksum of a file, as the lock file has it.
 pub(super) fn checksum(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");

@@ -15,11 +15,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What bounds the cost of a query. Begin with the default, and change it with a method for each field.
+/// Limits on the cost of a query. Begin with the default, and change it with a method for each field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How long the database may take for one statement. Then the server ends it.
+    /// The time limit for one statement. The server ends it then.
     pub time: Duration,
     /// The most rows of a page.
     pub rows: usize,
@@ -28,7 +28,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 30 seconds, 1,000 rows and 16 MiB.
+    /// Returns 30 seconds, 1,000 rows and 16 MiB.
     fn default() -> Self {
         Limits { time: Duration::from_secs(30), rows: 1000, bytes: 16 << 20 }
     }
@@ -54,23 +54,23 @@ impl Limits {
     }
 }
 
-/// What is read of each row, besides its uid and the columns of the order.
+/// The parts of each row to read, in addition to the uid and the columns of the order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The places of columns in the table.
+    /// The indexes of columns in the table.
     pub places: Vec<usize>,
-    /// The labels, from their own table, or where the kind has none, from the stored JSON.
+    /// True to read the labels: from their own table, or from the stored JSON if the kind has no such table.
     pub labels: bool,
 }
 
 impl Wanted {
-    /// The whole object, as it is stored.
+    /// Reads the whole object, as it is stored.
     pub fn object() -> Self {
         Wanted { places: vec![base::JSON], labels: false }
     }
 }
 
-/// Why a query was not answered.
+/// The reason why a query was not answered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
@@ -89,14 +89,14 @@ pub enum AskError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A stored object does not fit the type as which it is to be read.
+    /// A stored object does not fit the type that is read.
     #[error("{object} (uid {uid}): {error}")]
     Object {
-        /// Its namespace and name.
+        /// The object's namespace and name.
         object: String,
-        /// Its uid.
+        /// The object's uid.
         uid: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         error: ingester_core::json::Error,
     },
 }
@@ -110,7 +110,7 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// A query about one kind, ready to be asked. Readers share it.
+/// A query about one kind, ready to run. Readers share it.
 #[derive(Clone)]
 pub struct Asked<'s> {
     store: &'s Store,
@@ -121,17 +121,17 @@ pub struct Asked<'s> {
     fingerprint: u64,
 }
 
-/// Objects of the first portion: their sizes are not known yet.
+/// The number of objects in the first portion, whose sizes are not known yet.
 const FIRST: usize = 64;
 
 /// The most rows of a portion.
 const ROWS: usize = 1000;
 
-/// The bytes that a portion is meant to have.
+/// The intended number of bytes in a portion.
 const PORTION: usize = 4 << 20;
 
 impl Store {
-    /// What bounds a query that is a part of other work, such as the look-up before a write:
+    /// Returns the limits of a query that is a part of other work, such as the look-up before a write. The time is
     /// [`ConnectOptions::query_time`](crate::ConnectOptions::query_time).
     pub fn limits(&self) -> Limits {
         Limits { time: self.query_time(), ..Limits::default() }
@@ -145,7 +145,7 @@ impl Store {
         self.ask_table(kind, kind.table(), query, limits)
     }
 
-    /// The same about one of the kind's tables.
+    /// Like [`Store::ask_about`], for one of the kind's tables.
     pub(super) fn ask_table(
         &self,
         kind: &Kind,
@@ -160,34 +160,35 @@ impl Store {
 }
 
 impl<'s> Asked<'s> {
-    /// The query as it was checked.
+    /// Returns the checked query.
     pub fn checked(&self) -> &Checked {
         &self.checked
     }
 
-    /// The dialect of the database that is asked.
+    /// Returns the dialect of the database.
     pub(super) fn dialect(&self) -> Dialect {
         self.store.dialect()
     }
 
-    /// The same, taking the tokens of another query in the same order.
+    /// Returns the query with the tokens of another query in the same order.
     pub(super) fn with_tokens_of(self, other: &Asked<'_>) -> Self {
         Asked { fingerprint: other.fingerprint, ..self }
     }
 
-    /// The token of what comes after a row.
+    /// Returns the token of the page that begins after a row.
     pub(super) fn token_after(&self, row: &FoundRow) -> Result<Option<String>, AskError> {
         let mut reader = self.reader(&Wanted::default(), None)?;
         reader.go_on_after(row);
         Ok(reader.token()?)
     }
 
-    /// Whether no key serves it: all rows or their texts are read.
+    /// Returns true if no key serves the query: it reads all rows or their texts.
     pub fn is_scan(&self) -> bool {
         self.routes.is_scan()
     }
 
-    /// A page of up to `limit` rows, the first one or that of a token. It has fewer rows where the limits of rows or bytes say so.
+    /// Returns a page of up to `limit` rows: the first one, or the one of a token. It has fewer rows if the limits of rows or bytes require
+    /// it.
     ///
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
@@ -195,7 +196,7 @@ impl<'s> Asked<'s> {
         let mut reader = self.reader(wanted, token)?;
         let most = limit.clamp(1, self.limits.rows);
         let (mut rows, mut bytes) = (Vec::new(), 0);
-        // One more row than wanted shows that this is not the last page.
+        // Read one row more than wanted: if it exists, this is not the last page.
         while rows.len() <= most && bytes <= self.limits.bytes {
             let portion = reader.portion(most + 1 - rows.len()).await?;
             let Some(last) = portion.last() else { break };
@@ -208,7 +209,7 @@ impl<'s> Asked<'s> {
             taken += row.bytes();
             taken <= self.limits.bytes
         };
-        // One row is returned, however large it is.
+        // Return at least one row, however large it is.
         let fitting = rows.iter().take(most).take_while(|row: &&FoundRow| fits(row)).count().max(1);
         if rows.len() <= fitting {
             return Ok(Page { rows, next: None });
@@ -220,7 +221,7 @@ impl<'s> Asked<'s> {
         Ok(Page { next: reader.token()?, rows })
     }
 
-    /// Reads all rows, in portions that are small in memory, one statement each.
+    /// Reads all rows in portions that are small in memory, with one statement each.
     ///
     /// # Errors
     /// [`TokenError`] when the token is not from this query.
@@ -243,8 +244,8 @@ impl<'s> Asked<'s> {
         Ok(Reader { asked: self.clone(), wanted, places, cursor, rows, ended: false, route: None })
     }
 
-    /// All rows, as they are at one moment: by one statement, and all in memory. `None` if they are more than `most`. For a query in
-    /// the default order, without labels.
+    /// Returns all rows as they are at one moment, with one statement and all in memory; `None` if there are more than `most`. For a query
+    /// in the default order, without labels.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -261,7 +262,7 @@ impl<'s> Asked<'s> {
         Ok((rows.len() <= most).then(|| rows.into_iter().map(row).collect()))
     }
 
-    /// How many rows the query asks for. Only keys are read, but all of them.
+    /// Returns the number of rows of the query. Only keys are read, but all of them.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -270,7 +271,7 @@ impl<'s> Asked<'s> {
         Ok(counted.first().map_or(0, |(count, _)| *count))
     }
 
-    /// The same of this query and of another one, in one state of the database.
+    /// Returns the number of rows of this query and of another one, in one state of the database.
     pub(super) async fn count_with(&self, other: &Asked<'_>) -> Result<u64, AskError> {
         let both = |[present, former]: [Route; 2]| CountAt {
             present: self.count_rows(present),
@@ -289,7 +290,7 @@ impl<'s> Asked<'s> {
         CountRows { query, route, group, by: None, limit: 1, milliseconds }
     }
 
-    /// How many rows there are of each value of the column at this place, the most frequent first; of at most `limit` values.
+    /// Returns the number of rows for each value of the column at this index, the most frequent value first; at most `limit` values.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -308,7 +309,7 @@ impl<'s> Asked<'s> {
         }
     }
 
-    /// The best route to the rows.
+    /// Returns the best route to the rows.
     async fn route(&self, best: impl Fn(&Routes, &[u64]) -> Route) -> Result<Route, AskError> {
         if !self.store.dialect().has_routes() {
             return Ok(Route::Free);
@@ -324,7 +325,7 @@ impl<'s> Asked<'s> {
         }
     }
 
-    /// The SQL of the first page of up to `limit` rows, its parameters, and how the database would run it: lines of text, or JSON.
+    /// Returns the SQL of the first page of up to `limit` rows, with its parameters and the database's plan for it: lines of text, or JSON.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -332,7 +333,7 @@ impl<'s> Asked<'s> {
         self.explain_page(wanted, limit, &Cursor::begin(&self.checked)).await
     }
 
-    /// The same of the page of a token.
+    /// Like [`Asked::explain`], for the page of a token.
     ///
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
@@ -367,14 +368,14 @@ impl<'s> Asked<'s> {
     }
 }
 
-/// A statement, and how the database would run it.
+/// A statement, and the database's plan for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// Its text.
+    /// The statement's text.
     pub sql: String,
-    /// Its parameters, for people.
+    /// The statement's parameters, for people.
     pub parameters: Vec<String>,
-    /// The plan, as the database tells it.
+    /// The plan, as the database reports it.
     pub plan: Vec<String>,
 }
 
@@ -384,19 +385,19 @@ pub struct Reader<'s> {
     wanted: Wanted,
     places: Arc<[usize]>,
     cursor: Cursor,
-    /// How many rows the next portion has.
+    /// The number of rows in the next portion.
     rows: usize,
-    /// The present part of the order has no more rows: fewer were read than asked for.
+    /// True if the present part of the order has no more rows: fewer were read than asked for.
     ended: bool,
-    /// How the rows are reached, once it is known.
+    /// The route to the rows, once it is known.
     route: Option<Route>,
 }
 
 impl Reader<'_> {
-    /// The next rows, as many as fit into a few megabytes; none at the end.
+    /// Returns the next rows, as many as fit into a few megabytes; none at the end.
     ///
     /// # Errors
-    /// [`AskError`] when the database fails or takes too long. The same portion can then be asked for again.
+    /// [`AskError`] when the database fails or takes too long. The caller can then request the same portion again.
     pub async fn next(&mut self) -> Result<Vec<FoundRow>, AskError> {
         let rows = self.portion(usize::MAX).await?;
         if let Some(last) = rows.last() {
@@ -405,7 +406,7 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// The token of what comes after the rows that were read; `None` before the first.
+    /// Returns the token of the page after the rows that were read; `None` before the first.
     ///
     /// # Errors
     /// [`TokenError`] when the values of the order are too long for one.
@@ -429,7 +430,7 @@ impl Reader<'_> {
                 None => *self.route.insert(self.asked.route(Routes::best).await?),
             };
             let read = match self.asked.in_time(&self.asked.select(&self.wanted, (&range, route), limit)).await {
-                // It was dropped by hand. `ingester schema verify` says so; reads go on without.
+                // Somebody has dropped the key by hand. `ingester schema verify` reports it; reads go on without the key.
                 Err(AskError::Store(error)) if error.is_about(About::Key) && route != Route::Free => {
                     self.route = Some(Route::Free);
                     continue;
@@ -463,7 +464,7 @@ impl Reader<'_> {
     async fn add_labels(&self, rows: &mut [FoundRow]) -> Result<(), AskError> {
         if !self.asked.checked.table().companions {
             for row in rows {
-                // A stored text that is not an object has no labels either.
+                // If the stored text is not an object, it has no labels either.
                 let object = Object::parse(row.text(base::JSON), ManagedFields::Keep).ok();
                 row.labels = Some(object.map(|object| object.meta().labels.clone()).unwrap_or_default());
             }

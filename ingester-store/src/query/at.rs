@@ -1,8 +1,8 @@
-//! Objects as they were at a moment, and the versions of one object: from the history of a kind and its present rows.
+//! Objects as they were at a moment, and the versions of one object, from the history of a kind and its present rows.
 //!
-//! The table of former versions has the columns of the main one at their places. So both are asked the same question, and the answers are
-//! merged in its order. Rows move from the main table into that of the history and never back: the main one is always read first, and a version
-//! that has moved meanwhile is found twice, not missed.
+//! The table of former versions has the columns of the main table at the same indexes. So the same query runs on both tables, and the
+//! answers are merged in its order. Rows move from the main table into the history and never back. So the main table is always read first,
+//! and a version that moves meanwhile is found twice instead of missed.
 
 use super::ask::{AskError, Asked, Limits, Page, Wanted};
 use super::found::FoundRow;
@@ -16,10 +16,10 @@ use ingester_sql::query::{Checked, Condition, Filter, Order, Query, QueryError, 
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// How far ahead of the database's clock a moment may be: clocks differ. It is waited for.
+/// A moment may be this far ahead of the database's clock, because clocks differ. The query waits for it.
 const AHEAD: i64 = 5_000_000;
 
-/// A query about the objects of one kind as they were at a moment, ready to be asked.
+/// A query about the objects of one kind as they were at a moment, ready to run.
 #[derive(Clone)]
 pub struct AskedAt<'s> {
     store: &'s Store,
@@ -28,14 +28,15 @@ pub struct AskedAt<'s> {
     former: Asked<'s>,
 }
 
-/// A version of an object: what its row had for some time.
+/// A version of an object: the content of its row for some time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectVersion {
-    /// When it began.
+    /// The time at which it began.
     pub from: Micros,
-    /// When the next one began, or the row was purged; `None` for the present version.
+    /// The time at which the next one began or the row was purged; `None` for the present version.
     pub to: Option<Micros>,
-    /// The change by which it began; `None` where the version before it is not known: it is the first, or that one was purged.
+    /// The change with which it began; `None` if the version before it is not known, because this is the first one, or the one before was
+    /// purged.
     pub change: Option<What>,
     /// The requested columns of the row.
     pub row: FoundRow,
@@ -51,10 +52,10 @@ pub struct HistoryPage {
 }
 
 impl Store {
-    /// Prepares a query about the objects of a kind as they were at a moment, by the database's clock. Labels and annotations have no keys
-    /// there: a query by them has to [scan](Query::scan).
+    /// Prepares a query about the objects of a kind as they were at a moment, by the database's clock. The history has no keys for labels
+    /// and annotations, so a query for them has to [scan](Query::scan).
     ///
-    /// An object that is not in the history any more, or was not yet, counts as absent.
+    /// An object that is no longer in the history, or was not yet in it, counts as absent.
     ///
     /// # Errors
     /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none, [`QueryError::NotYet`] for a moment that has not come.
@@ -85,8 +86,8 @@ impl Store {
         Ok(AskedAt { store: self, moment, present, former })
     }
 
-    /// Waits until the answers about a moment do not change any more: until every write of an earlier time is visible. That is so after
-    /// [`SETTLED`], or as soon as the moment has come and no write is open, where the database says so.
+    /// Waits until the answers about a moment can no longer change, because every write with an earlier time is visible. That is true after
+    /// [`SETTLED`]. If the database can tell that no write is open, it is true as soon as the moment has come.
     async fn settled(&self, moment: Micros) -> Result<(), AskError> {
         let left = |until: i64| Duration::from_micros(u64::try_from(until.saturating_sub(self.now().0)).unwrap_or(0));
         let until = moment.0.saturating_add(i64::try_from(SETTLED.as_micros()).unwrap_or(i64::MAX));
@@ -101,8 +102,8 @@ impl Store {
         Ok(())
     }
 
-    /// The versions of an object, the latest first: a page of up to `limit`, the first one or that of a token. None for a uid that is not
-    /// known, or not any more.
+    /// Returns a page of the versions of an object, the latest first: up to `limit`, on the first page or the page of a token. A uid that
+    /// is not known, or no longer known, has none.
     ///
     /// # Errors
     /// [`AskError`] when the kind keeps no history, the token is not from this object, or the database fails or takes too long.
@@ -130,7 +131,8 @@ impl Store {
         places.extend([history.valid_to(), history.change()]);
         let wanted = Wanted { places, ..wanted.clone() };
         let asked = self.ask_table(kind, history.table, &of(order("valid_from")), limits)?;
-        // One more shows by what the last one began. It is the first of the next page where the limit of bytes cuts this one.
+        // Read one more version: it has the change with which the last one began. If the limit of bytes cuts this page, it is the first of
+        // the next one.
         let limit = limit.max(1);
         let Page { rows: mut former, next } = asked.page(&wanted, limit.saturating_add(1), token).await?;
         let before = match next.as_deref() {
@@ -146,7 +148,7 @@ impl Store {
             None => None,
         };
         let began = |row: &FoundRow| row.time(base::UPDATE_TIME).unwrap_or(Micros(0));
-        // If the row was written meanwhile, its version is among the former ones.
+        // If the row was written meanwhile, its version is already among the former ones.
         let present = present.filter(|row| former.first().is_none_or(|last| began(last) < began(row)));
         let mut versions: Vec<ObjectVersion> = present
             .into_iter()
@@ -163,14 +165,14 @@ impl Store {
         for place in 0..versions.len() {
             let before = versions.get(place + 1).map(|version| &version.row).or(before.as_ref()).map(ended);
             let version = &mut versions[place];
-            // A row that was purged and came back did not become what it was before.
+            // If a row was purged and came back, the version before the purge does not tell the change with which this one began.
             version.change = before.filter(|(end, _)| *end == Some(version.from)).map(|(_, change)| change);
         }
         Ok(HistoryPage { versions, next })
     }
 }
 
-/// The list or map whose values a condition tests.
+/// Returns the list or map whose values a condition tests.
 fn many_values(condition: &Condition) -> Option<&'static Many> {
     match condition {
         Condition::All(of) | Condition::Any(of) => of.iter().find_map(many_values),
@@ -184,17 +186,18 @@ pub(super) fn history(kind: &Kind) -> Result<History, QueryError> {
 }
 
 impl AskedAt<'_> {
-    /// The query as it was checked for the present rows.
+    /// Returns the checked query for the present rows.
     pub fn checked(&self) -> &Checked {
         self.present.checked()
     }
 
-    /// Whether no key serves it: all rows or versions, or their texts, are read.
+    /// Returns true if no key serves the query: it reads all rows or versions, or their texts.
     pub fn is_scan(&self) -> bool {
         self.present.is_scan() || self.former.is_scan()
     }
 
-    /// A page of up to `limit` objects, the first one or that of a token. It has fewer where the limits of rows or bytes say so.
+    /// Returns a page of up to `limit` objects: the first one, or the one of a token. It has fewer objects if the limits of rows or bytes
+    /// require it.
     ///
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
@@ -209,13 +212,14 @@ impl AskedAt<'_> {
         self.store.settled(self.moment).await?;
         let present = self.present.page(wanted, limit, token).await?;
         let former = self.former.page(wanted, limit, token).await?;
-        // What comes after the end of an incomplete answer may still be in that answer.
+        // If one answer is incomplete, rows of the other one behind its end must wait: the rest of the incomplete answer may come before
+        // them.
         let end = |page: &Page| page.next.as_ref().and(page.rows.last().cloned());
         let ends: Vec<FoundRow> = [&present, &former].into_iter().filter_map(end).collect();
         let mut is_more = !ends.is_empty();
         let mut rows = present.rows;
         rows.extend(former.rows);
-        // The sort is stable, so of a version that is found twice the present row is first.
+        // The sort is stable, so if a version is found twice, the present row comes first.
         rows.sort_by(compare);
         rows.dedup_by(|later, earlier| later.uid() == earlier.uid());
         let is_known = |row: &FoundRow| ends.iter().all(|end| compare(row, end) != Ordering::Greater);
@@ -229,12 +233,12 @@ impl AskedAt<'_> {
         Ok(Page { rows, next })
     }
 
-    /// The questions to the two tables: of the present rows, and of the former versions.
+    /// Returns the queries of the two tables: the present rows, and the former versions.
     pub(super) fn statements(&self) -> [&Asked<'_>; 2] {
         [&self.present, &self.former]
     }
 
-    /// How many objects there were, exactly, also while rows move from one table to the other. Only keys are read, but all of them.
+    /// Returns the exact number of objects, even while rows move from one table to the other. Only keys are read, but all of them.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -244,8 +248,8 @@ impl AskedAt<'_> {
     }
 }
 
-/// The order of a column's values, as the database has it: a missing value is less than all others, texts are compared by byte, in some with
-/// blanks behind their ends. Values that are equal there are equal here: then the uid decides.
+/// Compares a column's values in the database's order: a missing value is less than all others, and texts are compared by byte, in some
+/// columns padded with blanks. Values that are equal in the database are equal here; then the uid decides.
 fn compare(a: Option<&Value>, b: Option<&Value>, is_padded: bool) -> Ordering {
     match (a.unwrap_or(&Value::Null), b.unwrap_or(&Value::Null)) {
         (Value::Null, Value::Null) => Ordering::Equal,
@@ -254,7 +258,7 @@ fn compare(a: Option<&Value>, b: Option<&Value>, is_padded: bool) -> Ordering {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
-        // The sum makes a zero of either sign the same.
+        // Adding zero makes 0.0 and -0.0 equal.
         (Value::Double(a), Value::Double(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
         (Value::Time(a), Value::Time(b)) => a.cmp(b),
         (Value::Text(a), Value::Text(b)) if is_padded => {
@@ -268,12 +272,12 @@ fn compare(a: Option<&Value>, b: Option<&Value>, is_padded: bool) -> Ordering {
     }
 }
 
-/// The bytes of a text, with blanks behind its end.
+/// Returns the bytes of a text, padded with blanks.
 fn padded(text: &str, length: usize) -> impl Iterator<Item = u8> {
     text.bytes().chain(std::iter::repeat(b' ')).take(length)
 }
 
-/// The query as it asks the table of former versions, in which `valid_from` has the place of `update_time`.
+/// Returns the query for the table of former versions, which has `valid_from` in the place of `update_time`.
 fn of_former(query: &Query) -> Query {
     let mut former = query.clone();
     former.filters.iter_mut().for_each(rename);

@@ -1,4 +1,4 @@
-//! How many objects of a kind are in each state, now and at moments of the past; how many were rejected; and what units and rules do.
+//! Counts the objects of a kind by state, now and at past moments, counts rejects, and reads the records of units and rules.
 
 use super::ask::AskError;
 use crate::driver::About;
@@ -16,16 +16,16 @@ use std::time::Duration;
 /// Numbers of objects by their states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateCounts {
-    /// In the cluster, as far as SQL knows.
+    /// Objects in the cluster, as far as SQL knows.
     pub live: u64,
-    /// In SQL alone, or about to be.
+    /// Objects that are only in SQL, or about to be.
     pub evicted: u64,
-    /// Deleted, and not yet purged.
+    /// Objects that are deleted and not yet purged.
     pub deleted: u64,
 }
 
 impl Store {
-    /// How many objects of a kind are in each state. Only a key is read, but all of it.
+    /// Returns the number of a kind's objects in each state. Only a key is read, but all of it.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -34,7 +34,7 @@ impl Store {
         for Ends { rows, evicted, deleted, .. } in
             self.ends(kind, &[], time).await?.into_iter().filter(|ends| ends.is_ours)
         {
-            // Without moments, 0 is any time.
+            // Without moments, step 0 is any time.
             match (evicted, deleted) {
                 (_, 0) => counts.deleted += rows,
                 (0, _) => counts.evicted += rows,
@@ -44,9 +44,9 @@ impl Store {
         Ok(counts)
     }
 
-    /// How many of the objects that SQL still has were in each state at these moments, which ascend: as their times of creation, eviction and
-    /// deletion say. An object without a creation time counts from the beginning. Only keys are read, but all of them, unless the table has
-    /// rows of another group.
+    /// Returns how many of the objects that SQL still has were in each state at these moments, according to their times of creation,
+    /// eviction and deletion. The moments ascend. An object without a creation time counts from the beginning. Only keys are read, but all
+    /// of them, unless the table has rows of another group.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -66,20 +66,21 @@ impl Store {
             let evicted = sum(&|ends| ends.evicted <= place && ends.deleted > place);
             let was_created = |step: usize| step <= place || step > moments.len();
             let created: u64 = created.iter().filter(|(_, step)| was_created(*step)).map(|(rows, _)| rows).sum();
-            // A clock that was set back may have ended an object before its creation.
+            // If a clock was set back, an object may have ended before its creation.
             StateCounts { live: created.saturating_sub(evicted + deleted), evicted, deleted }
         };
         Ok((0..moments.len()).map(of).collect())
     }
 
-    /// The rows of a kind's table by the steps in which they were evicted and deleted.
+    /// Returns the rows of a kind's table, counted by the steps in which they were evicted and deleted.
     async fn ends(&self, kind: &Kind, moments: &[Micros], time: Duration) -> Result<Vec<Ends>, AskError> {
         let (table, group, milliseconds) = (kind.table(), &OfGroup::new(kind.group()), milliseconds(time));
         let ends = |narrow| EndsOverTime { table, group, moments, narrow, milliseconds };
         self.by_key(table, ends(true), ends(false), time).await
     }
 
-    /// The kind's rows by the steps in which they were created. With rows of other groups in its table, that is not in a key.
+    /// Returns the kind's rows, counted by the steps in which they were created. If the table has rows of other groups, no key can answer
+    /// this.
     async fn created(
         &self,
         kind: &Kind,
@@ -93,7 +94,7 @@ impl Store {
         self.by_key(table, keyed, rows, time).await
     }
 
-    /// Asks by a key; without it where the database lacks it.
+    /// Runs a query by a key, or without it if the database lacks the key.
     async fn by_key<Q: Query>(
         &self,
         table: &Table,
@@ -109,7 +110,7 @@ impl Store {
         answer.ok_or_else(|| AskError::TooSlow(time, table.name.to_string()))
     }
 
-    /// How many objects of each kind and namespace were rejected; of up to `limit` kinds and namespaces.
+    /// Returns the number of rejected objects for each kind and namespace; at most `limit` kinds and namespaces.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -117,7 +118,7 @@ impl Store {
         self.about_rejects(&CountRejects { limit, milliseconds: milliseconds(time) }, time).await
     }
 
-    /// Up to `limit` rejects, in the order of kind, namespace and name.
+    /// Returns up to `limit` rejects, in the order of kind, namespace and name.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -130,7 +131,7 @@ impl Store {
         self.about_rejects(&ListRejects { of, limit, milliseconds: milliseconds(time) }, time).await
     }
 
-    /// What the units of these kinds are doing, in no particular order. Those that did not say so for a day are left out.
+    /// Returns the records of these kinds' units, in no particular order. Records that were not written for a day are left out.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -139,7 +140,7 @@ impl Store {
         units.ok_or_else(|| AskError::TooSlow(time, SETTINGS.to_owned()))
     }
 
-    /// What each unit of these kinds has found by its rules, in no particular order. What was not written for a day is left out.
+    /// Returns the rule records of these kinds' units, in no particular order. Records that were not written for a day are left out.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.

@@ -1,5 +1,5 @@
-//! Where a page ends and the next one begins: the values of the order in the last row. So pages neither repeat nor leave out a row
-//! that is there all the time, whatever comes and goes between them.
+//! The boundary between two pages: the values of the order in the last row. So pages neither repeat nor leave out a row that exists all the
+//! time, whatever rows come and go between them.
 
 use ingester_core::schema::{Column, SqlType};
 use ingester_core::value::Value;
@@ -10,19 +10,19 @@ use std::ops::RangeInclusive;
 /// A place in the order of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cursor {
-    /// The parts of the order that are left, the present one first: whether the first column is NULL in it, if it can be.
+    /// The remaining parts of the order, the present one first. Each tells if the first column is NULL in it, provided that it can be.
     parts: &'static [Option<bool>],
     /// The values of the order in the last row that was read.
     after: Option<Box<[Value]>>,
 }
 
 impl Cursor {
-    /// The beginning.
+    /// Returns the place before the first row.
     pub(super) fn begin(query: &Checked) -> Self {
         Cursor { parts: parts(query), after: None }
     }
 
-    /// The place after the row with these values of the order; `None` if they are not of this order.
+    /// Returns the place after the row with these values of the order; `None` if the values do not fit this order.
     pub(super) fn after(query: &Checked, values: Box<[Value]>) -> Option<Self> {
         let columns = &query.table().columns;
         let are_fit = query.order().iter().zip(&values).all(|(key, value)| is_of(&columns[key.place], value));
@@ -35,23 +35,23 @@ impl Cursor {
         Some(Cursor { parts: &parts[part..], after: Some(values) })
     }
 
-    /// What is read next; `None` at the end.
+    /// Returns the range to read next; `None` at the end.
     pub(super) fn range(&self) -> Option<Range<'_>> {
         self.parts.first().map(|null| Range { null: *null, after: self.after.as_deref() })
     }
 
-    /// Goes on after the row with these values of the order.
+    /// Moves behind the row with these values of the order.
     pub(super) fn advance(&mut self, values: Box<[Value]>) {
         self.after = Some(values);
     }
 
-    /// The present part has no more rows.
+    /// Moves to the next part: the present one has no more rows.
     pub(super) fn next_part(&mut self) {
         self.parts = self.parts.get(1..).unwrap_or_default();
         self.after = None;
     }
 
-    /// The values of the order in the last row that was read.
+    /// Returns the values of the order in the last row that was read.
     pub(super) fn values(&self) -> Option<&[Value]> {
         self.after.as_deref()
     }
@@ -63,7 +63,7 @@ fn is_of(column: &Column, value: &Value) -> bool {
         Value::Null => column.nullable,
         Value::Bool(_) => column.ty == SqlType::Boolean,
         Value::Int(_) => matches!(column.ty, SqlType::Int | SqlType::BigInt),
-        // A query cannot name a larger one either.
+        // A query cannot name a larger number either.
         Value::UInt(value) => {
             matches!(column.ty, SqlType::IntUnsigned | SqlType::BigIntUnsigned) && i64::try_from(*value).is_ok()
         }
@@ -77,7 +77,7 @@ fn is_of(column: &Column, value: &Value) -> bool {
 /// The microseconds of the years 1 to 9999.
 const TIMES: RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_999;
 
-/// Missing values come first, or last where the order descends.
+/// Returns the parts of the order. Missing values come first, or last if the order descends.
 fn parts(query: &Checked) -> &'static [Option<bool>] {
     match query.order().first() {
         Some(first) if query.table().columns[first.place].nullable => {

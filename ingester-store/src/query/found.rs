@@ -1,4 +1,4 @@
-//! A row that was found.
+//! A row of a query's result.
 
 use ingester_core::object::StringMap;
 use ingester_core::row::{Eviction, Standing, Version};
@@ -6,11 +6,11 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use std::sync::Arc;
 
-/// The places of what has to be read of a row for its [standing](FoundRow::standing).
+/// The indexes of the columns that a row's [standing](FoundRow::standing) needs.
 pub const STANDING_PLACES: [usize; 5] =
     [base::RES_VERSION, base::INGEST_VERSION, base::DELETE_TIME, base::EVICT_TIME, base::EVICT_CONFIRMED];
 
-/// The columns of one row that were asked for.
+/// The requested columns of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRow {
     pub(super) places: Arc<[usize]>,
@@ -19,13 +19,13 @@ pub struct FoundRow {
 }
 
 impl FoundRow {
-    /// The value of the column at this place of its table; `None` if it was not asked for.
+    /// Returns the value of the column at this index of its table; `None` if it was not requested.
     pub fn get(&self, place: usize) -> Option<&Value> {
         let index = self.places.iter().position(|other| *other == place)?;
         self.values.get(index)
     }
 
-    /// The text of the column at this place; empty if it is NULL, not text, or was not asked for.
+    /// Returns the text of the column at this index; empty if it is NULL, not text, or was not requested.
     pub fn text(&self, place: usize) -> &str {
         match self.get(place) {
             Some(Value::Text(text)) => text,
@@ -33,7 +33,7 @@ impl FoundRow {
         }
     }
 
-    /// The time of the column at this place.
+    /// Returns the time of the column at this index.
     pub fn time(&self, place: usize) -> Option<Micros> {
         match self.get(place) {
             Some(Value::Time(time)) => Some(*time),
@@ -41,8 +41,8 @@ impl FoundRow {
         }
     }
 
-    /// `live`, `evicting`, `evicted` or `deleted`; the times of eviction and deletion, and whether the eviction is confirmed, must have been
-    /// asked for. An object that is evicting counts as evicted where states are selected.
+    /// Returns `live`, `evicting`, `evicted` or `deleted`. The columns `delete_time`, `evict_time` and `evict_confirmed` must have been
+    /// requested. In a selection by state, an evicting object counts as evicted.
     pub fn state(&self) -> &'static str {
         match (self.time(base::DELETE_TIME), self.time(base::EVICT_TIME)) {
             (Some(_), _) => "deleted",
@@ -52,7 +52,7 @@ impl FoundRow {
         }
     }
 
-    /// Where it stands in the life of its object; the [places](STANDING_PLACES) must have been read.
+    /// Returns the standing of the row in the life of its object. The columns of [`STANDING_PLACES`] must have been read.
     pub fn standing(&self) -> Standing {
         let number = |place| match self.get(place) {
             Some(Value::UInt(number)) => *number,
@@ -70,17 +70,17 @@ impl FoundRow {
         Standing { version, delete_time, evict_time }
     }
 
-    /// The object's uid.
+    /// Returns the object's uid.
     pub fn uid(&self) -> &str {
         self.text(base::UID)
     }
 
-    /// The labels, sorted by key; `None` if they were not asked for.
+    /// Returns the labels, sorted by key; `None` if they were not requested.
     pub fn labels(&self) -> Option<&StringMap> {
         self.labels.as_ref()
     }
 
-    /// About how many bytes it takes.
+    /// Returns roughly how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let of = |value: &Value| match value {
             Value::Text(text) => text.len(),

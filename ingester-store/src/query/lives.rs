@@ -1,4 +1,4 @@
-//! The objects that have had a name, one after the other, and one version among theirs.
+//! Finds the objects that had a name, one after the other, and one version of them.
 
 use super::ask::{AskError, Limits, Page, Wanted};
 use super::at::{ObjectVersion, history};
@@ -14,43 +14,43 @@ use std::collections::HashMap;
 /// An object that has, or had, a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Life {
-    /// Its uid.
+    /// The object's uid.
     pub uid: Box<str>,
-    /// Its namespace; empty if it is in none.
+    /// The object's namespace; empty if it is in none.
     pub namespace: Box<str>,
-    /// Its name.
+    /// The object's name.
     pub name: Box<str>,
-    /// When it was created, as it says itself.
+    /// The creation time, according to the object itself.
     pub created: Option<Micros>,
-    /// When its first version that is known began.
+    /// The time at which its first known version began.
     pub began: Micros,
 }
 
-/// Which version is meant.
+/// Selects a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionOf {
-    /// The one with this resourceVersion.
+    /// The version with this resourceVersion.
     Version(u64),
-    /// The one of this moment, by the database's clock.
+    /// The version at this moment, by the database's clock.
     At(AsOf),
 }
 
-/// Why there is no such version.
+/// The reason why there is no such version.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VersionError {
-    /// The question has no answer.
+    /// The query failed.
     #[error(transparent)]
     Ask(#[from] AskError),
-    /// No version has this number.
+    /// No version has this resourceVersion.
     #[error("no version of it has the resourceVersion {0}, or not any more")]
     NoVersion(u64),
-    /// Several have it.
+    /// Several different versions have it.
     #[error(
         "{1} versions of it have the resourceVersion {0}, and they differ: name one by a time at which it was there"
     )]
     Several(u64, usize),
-    /// Several objects of the name were there.
+    /// Several objects of the name existed.
     #[error("{} objects of this name were there at {} ({}): choose one by its uid", .uids.len(), .at.rfc3339(), .uids.join(", "))]
     Ambiguous {
         /// The moment.
@@ -58,32 +58,32 @@ pub enum VersionError {
         /// Their uids.
         uids: Vec<String>,
     },
-    /// It is older than what is known of it.
+    /// The moment is before the first known version.
     #[error("what it was like at {} is not known: its history begins at {}", .at.rfc3339(), .began.rfc3339())]
     NotKnown {
         /// The moment.
         at: Micros,
-        /// When its first known version began.
+        /// The time at which the first known version began.
         began: Micros,
     },
-    /// It was created later.
+    /// The object was created later.
     #[error("it was not there at {}: it was created at {}", .at.rfc3339(), .created.rfc3339())]
     NotCreated {
         /// The moment.
         at: Micros,
-        /// When it was created.
+        /// The time of its creation.
         created: Micros,
     },
-    /// Its row was purged, or its version.
+    /// The row or the version was purged.
     #[error("no version of it is kept that was there at {}: its row, or this version, was purged", .0.rfc3339())]
     Purged(Micros),
 }
 
 impl VersionOf {
-    /// Reads a resourceVersion, which has only digits, or else a time.
+    /// Reads a resourceVersion, which has only digits, or otherwise a time.
     ///
     /// # Errors
-    /// What is neither.
+    /// If the text is neither.
     pub fn parse(text: &str) -> Result<Self, String> {
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             let version = text.parse().map_err(|_| format!("`{text}` is too large for a resourceVersion"))?;
@@ -93,12 +93,12 @@ impl VersionOf {
     }
 }
 
-/// The places of what has to be read of a version, whatever else is.
+/// The indexes of the columns that are always read of a version.
 const PLACES: [usize; 4] = [base::NAMESPACE, base::NAME, base::CREATE_TIME, base::UPDATE_TIME];
 
 impl Store {
-    /// The objects that a query selects by namespaces, names, uids and filters of what stays, in any state they had: the one whose history
-    /// begins last is the first. For a kind that keeps its history.
+    /// Returns the objects that a query selects by namespaces, names, uids and filters on fields that never change, in any state they had.
+    /// The one whose history begins last comes first. For a kind that keeps its history.
     ///
     /// # Errors
     /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
@@ -106,7 +106,7 @@ impl Store {
         let history = history(kind)?;
         let wanted = Wanted { places: PLACES.to_vec(), labels: false };
         let mut lives: HashMap<Box<str>, Life> = HashMap::new();
-        // In this order, in which rows move.
+        // Read the tables in this order, in which rows move between them.
         for (table, began) in [(kind.table(), "update_time"), (history.table, "valid_from")] {
             let order = vec![Order { field: began.into(), descending: false }];
             let query = Query { states: States::ALL, order, ..query.clone() };
@@ -134,11 +134,12 @@ impl Store {
         Ok(lives)
     }
 
-    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, it is that of
-    /// the object that was there; if none was, of one that was deleted by then, the one whose history began last.
+    /// Returns one version of the objects that had a name. `update_time` is the time at which it began. For a moment, it is the version of
+    /// the object that existed then. If there was none, it is the version of an object that was deleted by then, the one whose history
+    /// began last.
     ///
     /// # Errors
-    /// [`VersionError`]: why there is no such version, or which of several is not said.
+    /// [`VersionError`] if there is no such version, or if several match.
     pub async fn version(
         &self,
         kind: &Kind,
@@ -154,7 +155,7 @@ impl Store {
             VersionOf::Version(version) => {
                 let rows = self.of_version(kind, lives, version, &wanted, limits).await?;
                 let Some(last) = rows.first() else { return Err(VersionError::NoVersion(version)) };
-                // A deletion and an eviction leave the version as it is, and often the object.
+                // A deletion or an eviction keeps the resourceVersion, and often the object, so these rows may be the same.
                 let is_same = |row: &FoundRow| row.uid() == last.uid() && row.text(base::JSON) == last.text(base::JSON);
                 match rows.iter().all(is_same) {
                     true => Ok(last.clone()),
@@ -179,7 +180,7 @@ impl Store {
         }
     }
 
-    /// The object that is meant at a moment; `None` if the history of none had begun.
+    /// Returns the object that a moment selects; `None` if no history had begun by then.
     async fn life_at<'l>(
         &self,
         kind: &Kind,
@@ -216,8 +217,8 @@ impl Store {
         }
     }
 
-    /// The version that a row is, of which the begin was read, with its end and the change by which it began; and the version before it, with
-    /// its text, if that ended then.
+    /// Returns a row as a version, with its end and the change with which it began. The time at which it began must have been read. Also
+    /// returns the version before it, with its text, if that one ended when this one began.
     ///
     /// # Errors
     /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
@@ -237,7 +238,7 @@ impl Store {
             ..Query::default()
         };
         let places = vec![base::UPDATE_TIME, base::JSON, history.valid_to(), history.change()];
-        // Both rows, however large they are.
+        // Read both rows, however large they are.
         let limits = Limits { bytes: usize::MAX, ..limits };
         let asked = self.ask_table(kind, history.table, &query, limits)?;
         let mut rows = asked.page(&Wanted { places, labels: false }, 2, None).await?.rows.into_iter().peekable();
@@ -248,9 +249,10 @@ impl Store {
         Ok((ObjectVersion { from, to, change, row }, before))
     }
 
-    /// Why a query that names a moment may have found too little: an object that it selects by namespaces, names, uids and filters of what stays
-    /// existed then by its own account, and its state at that moment is unknown. For a query without names and uids, the object is looked for
-    /// that has been written first since. `None` if nothing is known to be missing.
+    /// Returns the reason why a query that names a moment may have found too little: an object that it selects by namespaces, names, uids
+    /// and filters on fields that never change existed then, according to its creation time, but its state at that moment is unknown. For a
+    /// query without names and uids, this considers the object that was written first since. Returns `None` if nothing is known to be
+    /// missing.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -282,7 +284,7 @@ impl Store {
         }
     }
 
-    /// The versions with a number, the latest first; not many.
+    /// Returns the versions with this resourceVersion, the latest first. They are few, so one page has them all.
     async fn of_version(
         &self,
         kind: &Kind,
@@ -311,7 +313,7 @@ impl Store {
         }
         let began = |row: &FoundRow| row.time(base::UPDATE_TIME);
         rows.sort_by_key(|row| std::cmp::Reverse(began(row)));
-        // One that has moved meanwhile.
+        // A version that has moved meanwhile is found twice.
         rows.dedup_by(|a, b| a.uid() == b.uid() && began(a) == began(b));
         Ok(rows)
     }

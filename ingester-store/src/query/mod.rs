@@ -1,4 +1,4 @@
-//! Reading objects: what a [`Query`](ingester_sql::query::Query) asks for, in pages, as a stream, as counts.
+//! Reads the objects that a [`Query`](ingester_sql::query::Query) selects, in pages, as a stream or as counts.
 //!
 //! | file | what it has |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The state of an object, in the object: annotations that only answers have, and which parts are not stored. A live object is shown byte
-//! by byte as the cluster has it, unless its kind prunes.
+//! Shows the state of an object inside the object: annotations that only answers have, and the list of parts that are not stored. A live
+//! object is shown byte for byte as the cluster has it, unless its kind prunes.
 
 use super::at::ObjectVersion;
 use super::found::FoundRow;
@@ -13,56 +13,56 @@ use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use std::borrow::Cow;
 
-/// The places of what has to be read of a row for its state.
+/// The indexes of the columns that a row's state needs.
 pub const STATE_PLACES: [usize; 3] = [base::DELETE_TIME, base::EVICT_TIME, base::EVICT_CONFIRMED];
 
-/// The state of an object that is shown.
+/// The state that an answer shows in its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownState {
     state: &'static str,
     evicted: Option<Micros>,
     deleted: Option<Micros>,
-    /// The paths that its row does not have.
+    /// The paths that the row lacks.
     pruned: &'static [&'static str],
-    /// Where it is one of several versions: when it began and ended, and the change by which it began.
+    /// For one of several versions: the times at which it began and ended, and the change with which it began.
     version: Option<(Micros, Option<Micros>, Option<What>)>,
 }
 
 impl ShownState {
-    /// The state of a row of a kind, of which the [places](STATE_PLACES) were read.
+    /// Returns the state of a row of a kind. The columns of [`STATE_PLACES`] must have been read.
     pub fn of(kind: &Kind, row: &FoundRow) -> Self {
         let (evicted, deleted) = (row.time(base::EVICT_TIME), row.time(base::DELETE_TIME));
         ShownState { state: row.state(), evicted, deleted, pruned: kind.prune(), version: None }
     }
 
-    /// The state of a version of an object, which also says when the version was valid.
+    /// Returns the state of a version of an object, including the time for which it was valid.
     pub fn of_version(kind: &Kind, version: &ObjectVersion) -> Self {
         let ObjectVersion { from, to, change, row } = version;
         ShownState { version: Some((*from, *to, *change)), ..ShownState::of(kind, row) }
     }
 
-    /// The state of an object that was evicted at this time. Such an object is stored as a whole.
+    /// Returns the state of an object that was evicted at this time. Such an object is stored completely.
     pub fn evicted(time: Option<Micros>) -> Self {
         ShownState { state: "evicted", evicted: time, deleted: None, pruned: &[], version: None }
     }
 
-    /// The state of an evicted row before it was deleted.
+    /// Returns the state of an evicted row before it was deleted.
     #[must_use]
     pub fn without_deletion(self) -> Self {
         ShownState { state: "evicted", deleted: None, ..self }
     }
 
-    /// Whether the annotation of this key is one of those that only answers have. A writer's values for them are ignored.
+    /// Returns true if only answers have an annotation with this key. A writer's value for it is ignored.
     pub fn is_shown_by(key: &str) -> bool {
         shown::ALL.contains(&key)
     }
 
-    /// The object of this text in this state. What the text itself says of the state is left out.
+    /// Returns the object with this text in this state. State annotations in the text itself are left out.
     pub fn object(self, text: &str) -> Cow<'_, str> {
         self.object_with(text, &[])
     }
 
-    /// The same of a version that differs at these paths from the one before it.
+    /// Like [`ShownState::object`], for a version that differs at these paths from the one before it.
     pub fn object_with<'t>(self, text: &'t str, changed: &[String]) -> Cow<'t, str> {
         if self.is_in(text) {
             return text.into();
@@ -72,13 +72,14 @@ impl ShownState {
         [&text[..from], &shown, &text[from + metadata.len()..]].concat().into()
     }
 
-    /// The same of the text of an object's metadata.
+    /// Like [`ShownState::object`], for the text of an object's metadata.
     pub fn metadata(self, text: &str) -> Cow<'_, str> {
         // A text that is not an object is shown as it is.
         if self.is_in(text) { text.into() } else { self.written(text, &[]).map_or(Cow::Borrowed(text), Cow::Owned) }
     }
 
-    /// Whether there is nothing to write or to leave out: so for a live object that is whole, unless it has such annotations itself.
+    /// Returns true if there is nothing to write or to leave out. This is the case for a complete live object, unless it has such
+    /// annotations itself.
     fn is_in(self, text: &str) -> bool {
         self.state == "live" && self.pruned.is_empty() && self.version.is_none() && !text.contains(GROUP)
     }
@@ -119,7 +120,7 @@ impl ShownState {
     }
 }
 
-/// The text of an object's metadata and where it begins; `None` if it has none. What comes behind it is not looked at.
+/// Returns the text of an object's metadata and its offset; `None` if there is none. The text behind it is not read.
 pub fn metadata(text: &str) -> Option<(usize, &str)> {
     let mut reader = Reader::new(text);
     reader.begin_object().ok()?;
@@ -132,7 +133,7 @@ pub fn metadata(text: &str) -> Option<(usize, &str)> {
     None
 }
 
-/// The members of an object's annotations that are not ours, as text; empty if they are not a map.
+/// Returns the members of an object's annotations that are not ours, as text; empty if the annotations are not a map.
 fn others(annotations: &str) -> Result<Vec<String>, Error> {
     let (mut reader, mut members) = (Reader::new(annotations), Vec::new());
     if !annotations.starts_with('{') {
@@ -196,7 +197,7 @@ mod tests {
         let shown: serde_json::Value = serde_json::from_str(&EVICTED.object(text)).unwrap();
         let annotations = shown["metadata"]["annotations"].as_object().unwrap();
         assert_eq!((annotations.len(), &annotations[STATE]), (3, &"evicted".into()));
-        // Shown once more, it is the same.
+        // Showing it once more changes nothing.
         let again = EVICTED.object(text).into_owned();
         assert_eq!(EVICTED.object(&again), again);
     }
@@ -221,7 +222,7 @@ mod tests {
             CHANGED: ".spec.x, .status",
         });
         assert_eq!(shown["metadata"]["annotations"], expected);
-        // What was shown is not the object's own.
+        // Shown annotations do not become the object's own.
         assert_eq!(LIVE.object(&shown.to_string()), r#"{"metadata":{"annotations":{},"name":"a"}}"#);
     }
 

@@ -1,4 +1,4 @@
-//! Queries in Rust's own terms: the kind is a type, and so are its columns.
+//! Queries in Rust's terms: the kind is a type, and so are its columns.
 
 use super::ask::{AskError, Limits, Wanted};
 use super::found::FoundRow;
@@ -50,21 +50,21 @@ pub struct TypedQuery<'s, K> {
 pub struct Stored<T> {
     /// The object.
     pub object: T,
-    /// Its uid.
+    /// The object's uid.
     pub uid: Box<str>,
-    /// Its namespace; empty if it is in none.
+    /// The object's namespace; empty if it is in none.
     pub namespace: Box<str>,
-    /// Its name.
+    /// The object's name.
     pub name: Box<str>,
-    /// The resourceVersion that is stored.
+    /// The stored resourceVersion.
     pub res_version: u64,
-    /// When it was created.
+    /// The time of its creation.
     pub create_time: Option<Micros>,
-    /// When its row was written.
+    /// The time at which its row was written.
     pub update_time: Option<Micros>,
-    /// When it was deleted.
+    /// The time of its deletion.
     pub delete_time: Option<Micros>,
-    /// When it was moved from etcd to SQL.
+    /// The time at which it was moved from etcd to SQL.
     pub evict_time: Option<Micros>,
 }
 
@@ -77,7 +77,7 @@ pub struct TypedPage<T> {
     pub next: Option<String>,
 }
 
-/// What is read of each row.
+/// The indexes of the columns that are read of each row.
 const PLACES: [usize; 8] = [
     base::NAMESPACE,
     base::NAME,
@@ -90,7 +90,7 @@ const PLACES: [usize; 8] = [
 ];
 
 impl Store {
-    /// A query for objects of a kind.
+    /// Begins a query for objects of a kind.
     pub fn query<K: Ingestable>(&self) -> TypedQuery<'_, K> {
         let (query, limits) = (Query::default(), Limits::default());
         TypedQuery { store: self, query, limits, limit: None, after: None, of: PhantomData }
@@ -98,36 +98,36 @@ impl Store {
 }
 
 impl<'s, K: Ingestable> TypedQuery<'s, K> {
-    /// Of this namespace, too.
+    /// Selects objects of this namespace, in addition to others that were named.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.query.namespaces.push(namespace.into());
         self
     }
 
-    /// Of this name, too. Several objects may have had it, one after the other.
+    /// Selects objects of this name, in addition to others that were named. Several objects may have had it, one after the other.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.query.names.push(name.into());
         self
     }
 
-    /// Of this uid, too.
+    /// Selects the object of this uid, in addition to others that were named.
     pub fn uid(mut self, uid: impl Into<String>) -> Self {
         self.query.uids.push(uid.into());
         self
     }
 
-    /// In these states, instead of live and evicted.
+    /// Selects objects in these states, instead of live and evicted.
     pub fn states(mut self, states: States) -> Self {
         self.query.states = states;
         self
     }
 
-    /// With this label.
+    /// Selects objects with this label.
     pub fn label(self, key: impl Into<String>, value: &str) -> Self {
         self.matching(Filter::label(key, Test::Equal(Value::text(value))))
     }
 
-    /// With labels that a selector of Kubernetes selects: `team in (a, b), !legacy`.
+    /// Selects objects by a label selector of Kubernetes: `team in (a, b), !legacy`.
     ///
     /// # Errors
     /// [`SelectorError`] with the place, when it is not a selector.
@@ -136,8 +136,8 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         Ok(self)
     }
 
-    /// With fields that a selector of Kubernetes selects: `spec.owner.name=ann,status.state!=FAILED`. Each field has a column, or the
-    /// query cannot be asked.
+    /// Selects objects by a field selector of Kubernetes: `spec.owner.name=ann,status.state!=FAILED`. If a field has no column, the query
+    /// is refused.
     ///
     /// # Errors
     /// [`SelectorError`] with the place, when it is not a selector.
@@ -146,49 +146,49 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         Ok(self)
     }
 
-    /// With columns for which this holds.
+    /// Selects objects whose columns satisfy this condition.
     pub fn filter<S: PartOf<K>>(self, predicate: Predicate<S>) -> Self {
         self.matching(predicate.into())
     }
 
-    /// For which this holds: a filter that is built at run time.
+    /// Selects objects that match a filter, which can be built at run time.
     pub fn matching(mut self, filter: Filter) -> Self {
         self.query.filters.push(filter);
         self
     }
 
-    /// Fields without a column are read from the stored JSON. No key serves them: every row is read.
+    /// Reads fields without a column from the stored JSON. No key serves them, so every row is read.
     pub fn scan(mut self) -> Self {
         self.query.scan = true;
         self
     }
 
-    /// In this order; after those that were said before.
+    /// Orders by this, after the orders that were set before.
     pub fn order_by<S: PartOf<K>>(mut self, sort: Sort<S>) -> Self {
         self.query.order.push(sort.into());
         self
     }
 
-    /// At most this many objects.
+    /// Returns at most this many objects.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Those after a page, by its token.
+    /// Continues after a page, by its token.
     pub fn after(mut self, token: impl Into<String>) -> Self {
         self.after = Some(token.into());
         self
     }
 
-    /// Within these limits, instead of the usual ones.
+    /// Sets these limits, instead of the usual ones.
     pub fn within(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// As the objects were at a moment, by the database's clock: of a kind that keeps its history. `update_time` is then when that version began.
-    /// Labels and annotations have no keys there: a query by them has to [scan](Self::scan).
+    /// Selects objects as they were at a moment, by the database's clock. The kind must keep its history. `update_time` is then the time at
+    /// which that version began. The history has no keys for labels and annotations, so a query for them has to [scan](Self::scan).
     pub fn at(mut self, moment: Micros) -> Self {
         self.query.at = Some(moment.into());
         self
@@ -198,8 +198,8 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         Ok(self.store.ask_when(&Kind::of::<K>(), &self.query, self.limits)?)
     }
 
-    /// The objects, one after the other. Few are in memory at a time, however many there are. An object that cannot be read as a `K` is
-    /// a separate error, after which the others follow.
+    /// Returns the objects, one after the other. Only a few are in memory at a time, however many there are. An object that cannot be read
+    /// as a `K` is an error of its own, and the others follow.
     pub fn stream(self) -> impl Stream<Item = Result<Stored<K>, AskError>> + use<'s, K>
     where
         K: DeserializeOwned,
@@ -207,13 +207,13 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self.stream_json().map(|stored| stored.and_then(Stored::read))
     }
 
-    /// The same as JSON, as it is stored.
+    /// Like [`TypedQuery::stream`], with each object as its stored JSON.
     pub fn stream_json(self) -> impl Stream<Item = Result<Stored<Box<str>>, AskError>> + use<'s, K> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let begin = self.asked().and_then(|asked| Ok(asked.reader(&wanted(), self.after.as_deref())?));
         let portions = |reader: ReaderWhen<'s>| -> BoxStream<'s, Result<FoundRow, AskError>> {
             stream::try_unfold(reader, async |mut reader| {
-                // On the heap: the types of what is awaited below would be nested too deep for the compiler.
+                // On the heap: otherwise the nested types of the futures below would be too deep for the compiler.
                 let rows = Box::pin(reader.next()).await?;
                 let portion = stream::iter(rows.into_iter().map(Ok::<_, AskError>));
                 Ok::<_, AskError>((portion.size_hint().0 > 0).then_some((portion, reader)))
@@ -225,7 +225,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         rows.take(limit).map_ok(|row| Stored::of(&row)).boxed()
     }
 
-    /// A page of up to the limit, or of 1,000 objects without one.
+    /// Returns a page of objects up to the limit, or up to 1,000 without one.
     ///
     /// # Errors
     /// [`AskError`] when the query cannot be asked, the database fails or takes too long, or an object cannot be read as a `K`.
@@ -239,7 +239,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         Ok(TypedPage { items, next: page.next })
     }
 
-    /// The first object; `None` without any.
+    /// Returns the first object; `None` if there is none.
     ///
     /// # Errors
     /// As [`TypedQuery::page`].
@@ -250,7 +250,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         Ok(self.limit(1).page().await?.items.pop())
     }
 
-    /// How many objects there are. All their keys are read.
+    /// Returns the number of objects. All their keys are read.
     ///
     /// # Errors
     /// [`AskError`] when the query cannot be asked, or the database fails or takes too long.
@@ -258,10 +258,10 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self.asked()?.count().await
     }
 
-    /// How many objects there are now of each value of a column, the most frequent value first; of at most 1,000 values.
+    /// Returns the present number of objects for each value of a column, the most frequent value first; at most 1,000 values.
     ///
     /// # Errors
-    /// As [`TypedQuery::count`]; and if a moment is asked about.
+    /// As [`TypedQuery::count`]; and if the query names a moment.
     pub async fn count_by<S: PartOf<K>, V>(self, column: Handle<S, V>) -> Result<Vec<(Value, u64)>, AskError> {
         let asked = self.store.ask_about(&Kind::of::<K>(), &self.query, self.limits)?;
         let place = asked.checked().place(column.column())?;

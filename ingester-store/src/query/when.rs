@@ -1,4 +1,4 @@
-//! A query that may name a moment: the same questions for the present objects and for those of that moment.
+//! A query that may name a moment: one interface for the present objects and for the objects at that moment.
 
 use super::ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
 use super::at::AskedAt;
@@ -7,12 +7,12 @@ use crate::store::Store;
 use ingester_core::Kind;
 use ingester_sql::query::{Checked, Query, QueryError, TokenError};
 
-/// A query about one kind, of now or of the moment that it names, ready to be asked.
+/// A query about one kind, now or at the moment that it names, ready to run.
 #[derive(Clone)]
 pub enum AskedWhen<'s> {
-    /// Of the present objects.
+    /// A query for the present objects.
     Now(Asked<'s>),
-    /// Of the objects at that moment.
+    /// A query for the objects at that moment.
     At(AskedAt<'s>),
 }
 
@@ -30,7 +30,7 @@ impl Store {
 }
 
 impl<'s> AskedWhen<'s> {
-    /// The query as it was checked for the main table.
+    /// Returns the checked query for the main table.
     pub fn checked(&self) -> &Checked {
         match self {
             AskedWhen::Now(asked) => asked.checked(),
@@ -38,7 +38,7 @@ impl<'s> AskedWhen<'s> {
         }
     }
 
-    /// Whether no key serves it: all rows or their texts are read.
+    /// Returns true if no key serves the query: it reads all rows or their texts.
     pub fn is_scan(&self) -> bool {
         match self {
             AskedWhen::Now(asked) => asked.is_scan(),
@@ -46,22 +46,22 @@ impl<'s> AskedWhen<'s> {
         }
     }
 
-    /// A page of up to `limit` objects, the first one or that of a token.
+    /// Returns a page of up to `limit` objects: the first one, or the one of a token.
     ///
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         match self {
             AskedWhen::Now(asked) => asked.page(wanted, limit, token).await,
-            // On the heap: it is two pages.
+            // On the heap, because it is two pages.
             AskedWhen::At(asked) => Box::pin(asked.page(wanted, limit, token)).await,
         }
     }
 
-    /// Reads all of them, in portions that are small in memory.
+    /// Reads all objects, in portions that are small in memory.
     ///
     /// # Errors
-    /// [`TokenError`] when the token is not from this query; for a moment, the first portion says so.
+    /// [`TokenError`] when the token is not from this query; for a moment, the first portion reports it.
     pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<ReaderWhen<'s>, TokenError> {
         Ok(match self {
             AskedWhen::Now(asked) => ReaderWhen(Reading::Now(Box::new(asked.reader(wanted, token)?))),
@@ -74,7 +74,7 @@ impl<'s> AskedWhen<'s> {
         })
     }
 
-    /// How many there are.
+    /// Returns the number of objects.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -85,7 +85,7 @@ impl<'s> AskedWhen<'s> {
         }
     }
 
-    /// The statements of a page of up to `limit` objects, the first one or that of a token, and how the database would run each.
+    /// Returns the statements of a page of up to `limit` objects, the first one or the one of a token, with the database's plan for each.
     ///
     /// # Errors
     /// As [`AskedWhen::page`].
@@ -115,7 +115,7 @@ pub struct ReaderWhen<'s>(Reading<'s>);
 
 enum Reading<'s> {
     Now(Box<Reader<'s>>),
-    /// Page after page.
+    /// Reads page after page.
     At {
         asked: Box<AskedAt<'s>>,
         wanted: Wanted,
@@ -124,14 +124,14 @@ enum Reading<'s> {
     },
 }
 
-/// The most objects of a page of a moment: two statements read it.
+/// The most objects in a page at a moment, which two statements read.
 const PAGE: usize = 500;
 
 impl ReaderWhen<'_> {
-    /// The next objects; none at the end.
+    /// Returns the next objects; none at the end.
     ///
     /// # Errors
-    /// [`AskError`] when the database fails or takes too long. The same portion can then be asked for again.
+    /// [`AskError`] when the database fails or takes too long. The caller can then request the same portion again.
     pub async fn next(&mut self) -> Result<Vec<FoundRow>, AskError> {
         match &mut self.0 {
             Reading::Now(reader) => reader.next().await,

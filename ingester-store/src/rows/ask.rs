@@ -1,4 +1,4 @@
-//! Questions that end in time, for any caller.
+//! Queries with a time limit, for any caller.
 
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::{About, StoreError, is_about};
@@ -8,14 +8,14 @@ use ingester_sql::dialect::statements::ReadCompanion;
 use ingester_sql::dialect::{Access, Query};
 use std::time::Duration;
 
-/// How much longer than the server this process waits: the server may not know the limit, or may not answer at all.
+/// The time that this process waits longer than the server. The server may not know the limit, or may not answer at all.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The answer to a question, if there was one in time.
+/// The answer to a query; `None` if it did not come in time.
 pub(crate) type InTime<T> = Option<T>;
 
 impl Store {
-    /// Runs a query; `None` if it took longer than `time`. The server ends it then.
+    /// Runs a query. Returns `None` if it took longer than `time`; the server then ends it.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -36,7 +36,7 @@ impl Store {
         self.with_retries(doing, asked).await
     }
 
-    /// The labels or annotations of these objects: uid, key and value, in no order.
+    /// Returns the labels or annotations of these objects: uid, key and value, in no order.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.

@@ -42,14 +42,14 @@ pub(crate) struct Page {
     pub(crate) bytes: usize,
 }
 
-/// Which rows of a table are backfilled.
+/// Selects the rows of a table to backfill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// All, because a user asked for it.
     Asked,
     /// All but those of later definitions, because columns were added.
     Added,
-    /// Those of older definitions.
+    /// The rows of older definitions.
     Older,
 }
 
@@ -62,20 +62,20 @@ pub(crate) struct InCluster(pub(crate) bool);
 pub(crate) struct Target<'a> {
     pub(crate) kind: &'a Kind,
     pub(crate) scope: Scope,
-    /// Their places in the table.
+    /// Their indexes among the table's columns.
     pub(crate) places: &'a [usize],
-    /// Whether they are all columns that are computed from the object. Then the rows are of the kind's definition afterwards.
+    /// True if they are all the columns that are computed from the object. The rows then belong to the kind's definition afterwards.
     pub(crate) whole: bool,
     /// True if rows in the cluster that the filter leaves out are marked as deleted ([`super::left_out`]).
     pub(crate) marks: bool,
-    /// The names of those whose progress is noted.
+    /// The names of the columns whose progress is recorded.
     pub(crate) noted: &'a [Ident],
-    /// Whether the rows of companion tables are filled, too.
+    /// True if the rows of companion tables are filled, too.
     pub(crate) companions: bool,
 }
 
 impl Store {
-    /// The progress of every column that was ever to be backfilled.
+    /// Returns the progress of every column whose backfill was ever begun.
     pub(crate) async fn backfills(&self) -> Result<Vec<BackfillRow>, StoreError> {
         if !self.tables().await?.contains(BACKFILLS) {
             return Ok(Vec::new());
@@ -84,7 +84,7 @@ impl Store {
         self.with_retries(doing, || async { self.pool.fetch(&ReadBackfills).await }).await
     }
 
-    /// Notes that columns are to be backfilled from the first row on. Of each: table, column and migration.
+    /// Records that columns need a backfill from the first row on. Each entry has table, column and migration.
     pub(crate) async fn begin_backfill(&self, columns: &[(String, String, i64)]) -> Result<(), StoreError> {
         self.with_retries(
             || format!("writing {BACKFILLS}"),
@@ -114,7 +114,7 @@ impl Store {
         self.with_retries(doing, || async { self.pool.execute(&forget).await }).await.map(drop)
     }
 
-    /// Notes that columns of a table are complete.
+    /// Records that columns of a table are complete.
     pub(crate) async fn end_backfill(&self, table: &str, columns: &[Ident]) -> Result<(), StoreError> {
         self.with_retries(
             || format!("writing {BACKFILLS}"),
@@ -134,7 +134,7 @@ impl Store {
         .await
     }
 
-    /// Whether any row of a kind is of an older definition.
+    /// Returns true if an older definition wrote any row of a kind.
     pub(crate) async fn any_older(&self, kind: &Kind) -> Result<bool, StoreError> {
         if kind.ingest_version() == 0 {
             return Ok(false);
@@ -144,11 +144,11 @@ impl Store {
         Ok(!self.with_retries(doing, first).await?.is_empty())
     }
 
-    /// Backfills up to `limit` rows that come after the uid `after`, in the order of their uids, and notes the progress in the
-    /// same transaction.
+    /// Backfills up to `limit` rows that come after the uid `after`, in the order of their uids, and records the progress in the same
+    /// transaction.
     ///
-    /// The rows are locked, so nothing that others write in the meantime is overwritten. `decode` makes the row of a stored
-    /// object; `None` if its kind leaves it out.
+    /// The rows are locked, so nothing that others write in the meantime is overwritten. `decode` makes the row of a stored object, or
+    /// returns `None` if its kind leaves the object out.
     pub(crate) async fn backfill_page(
         &self,
         target: Target<'_>,
@@ -170,7 +170,7 @@ impl Store {
                     None => Rows::After(after, limit),
                 };
                 let logs = self.logs().await?;
-                // By the database's clock, which also judges how long ago a row was marked.
+                // Use the database's clock: it also decides how long ago a row was marked.
                 let terms =
                     Terms { now: self.now(), max_packet: self.max_packet, settle: !self.recorded().is_empty(), logs };
                 let mut tx = self.pool.begin(Access::Write).await?;
@@ -192,16 +192,16 @@ fn older<'a>(kind: &Kind, after: &'a str, limit: usize) -> impl Fn(bool) -> Olde
     move |narrow| OlderRows { table, ingest_version, unmarked, after, limit, narrow }
 }
 
-/// How a page is written.
+/// The terms on which a page is written.
 #[derive(Clone, Copy)]
 struct Terms {
-    /// The time of what is marked.
+    /// The time at which rows are marked.
     now: Micros,
     /// The server's `max_allowed_packet`, in bytes.
     max_packet: usize,
-    /// Whether the rejects of rows that can be filled now are to be deleted.
+    /// True if the rejects of rows that can be filled now are deleted.
     settle: bool,
-    /// Whether the log is to have the rows that are marked as deleted.
+    /// True if the log records the rows that are marked as deleted.
     logs: bool,
 }
 
@@ -211,38 +211,38 @@ enum Rows<'a> {
     These(&'a [String]),
 }
 
-/// What is to be done with the rows of a page.
+/// The writes that a page needs.
 #[derive(Default)]
 struct Changes<'k> {
     /// Rows with other values.
     write: Vec<Backfilled>,
-    /// Rows that have their values already, of an older definition.
+    /// Rows of an older definition that have their values already. Only the number of their definition is written.
     mark: Vec<String>,
-    /// Rows whose columns no definition has computed, and that say otherwise.
+    /// Rows with a definition's number although no definition has computed their columns.
     unmark: Vec<String>,
     /// Rows in the cluster that their kind leaves out now, with their versions.
     gone: Vec<(String, u64)>,
     /// Rows that can be filled, with their versions.
     good: Vec<(String, String)>,
-    /// Rows whose rows in companion tables are to be filled, too, without their columns.
+    /// Rows of companion tables to fill. The main rows in here have no columns.
     pairs: Vec<(Changed<'k>, Row)>,
 }
 
-/// The parts of a row that are to be filled.
+/// The parts of a row to fill.
 #[derive(Clone, Copy)]
 struct Changed<'k> {
     kind: &'k Kind,
-    /// The definition that wrote the row, if only those parts are to be filled which are computed differently since; `None` for all.
+    /// The definition that wrote the row, to fill only the parts that are computed differently since; `None` to fill all.
     version: Option<u32>,
 }
 
 impl Changed<'_> {
-    /// Whether all parts are.
+    /// Returns true if all parts are filled.
     fn row(self) -> bool {
         self.version.is_none_or(|version| self.kind.changed_since(version))
     }
 
-    /// Whether the column at a place of the table is.
+    /// Returns true if the column at this index of the table is filled.
     fn place(self, place: usize) -> bool {
         self.column(self.kind.table().columns[place].name)
     }
@@ -251,7 +251,7 @@ impl Changed<'_> {
         self.version.is_none_or(|version| self.kind.column_changed_since(name, version))
     }
 
-    /// Whether the rows in a companion table are.
+    /// Returns true if the rows in a companion table are filled.
     fn companion(self, companion: Companion) -> bool {
         match companion {
             Companion::Labels | Companion::Annotations => self.row(),
@@ -259,12 +259,12 @@ impl Changed<'_> {
         }
     }
 
-    /// Whether the rows in any companion table are.
+    /// Returns true if the rows in any companion table are filled.
     fn companions(self) -> bool {
         self.kind.table().companions().any(|companion| self.companion(companion))
     }
 
-    /// A row with the stored values where they are computed as before.
+    /// Returns `new` with the stored values in the columns that are computed as before.
     fn within(self, mut new: Row, places: &[usize], stored: &[Value]) -> Row {
         for (place, stored) in places.iter().zip(stored).filter(|(place, _)| !self.place(**place)) {
             new.values[*place] = stored.clone();
@@ -274,7 +274,7 @@ impl Changed<'_> {
 }
 
 impl<'k> Changes<'k> {
-    /// Decides what is to be done with a row, and counts it in `page`.
+    /// Decides what to write for a row, and counts it in `page`.
     fn add(
         &mut self,
         row: RowToBackfill,
@@ -302,7 +302,7 @@ impl<'k> Changes<'k> {
         if skipped {
             return Ok(());
         }
-        // A row that gets only some of its columns from this definition is of the older one of both.
+        // A row that gets only some of its columns from this definition belongs to the older of the two definitions.
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
         let changed = Changed { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
         // Nothing in this row is computed differently.
@@ -333,12 +333,12 @@ impl<'k> Changes<'k> {
                 return Ok(());
             }
             Ok(left) => {
-                // A row that its kind leaves out now, and whose object is in the cluster, is not a live row. The values of other
-                // rows are not needed.
+                // If its kind leaves the row out now while the object is in the cluster, it is no live row. Other rows that the kind leaves
+                // out keep their values.
                 if left.is_none() && whole && number > 0 && row.in_cluster {
                     self.gone.push((row.uid.clone(), row.res_version));
                 }
-                // No rule may judge what it has.
+                // Nothing proves the values of this row, so no rule may judge them.
                 let is_unproved = left.is_none() && whole && !row.in_cluster;
                 self.pairs.extend(left.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
                 if is_unproved && row.ingest_version != 0 {
@@ -375,7 +375,7 @@ async fn page(
     if let Rows::These(uids) = rows {
         page.last = uids.last().cloned();
     }
-    // The stored value is compared with what the database would store of the row.
+    // Compare with the row as the database would store it.
     let dialect = tx.dialect();
     let has_nul = dialect.has_nul();
     let decode = |json, in_cluster| {
@@ -432,7 +432,7 @@ async fn record(
     Ok(())
 }
 
-/// The rows of companion tables, under the uid by which the row is stored.
+/// Returns the rows of companion tables, with the uid of the stored row.
 fn pairs_of(uid: &str, row: &Row) -> Row {
     Row {
         uid: uid.into(),
@@ -446,7 +446,7 @@ fn pairs_of(uid: &str, row: &Row) -> Row {
     }
 }
 
-/// Whether a column already has the value that `new` would leave in it.
+/// Returns true if a column already has the value that `new` would leave in it.
 fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
     let new = &new.values[place];
     new == stored || table.columns[place].stays.holds(*stored == Value::Null, *new == Value::Null)
@@ -492,7 +492,7 @@ async fn write(
     Ok((filled.len() + gone_rows) as u64)
 }
 
-/// Notes the progress of columns.
+/// Records the progress of columns.
 async fn note(tx: &mut Transaction, table: &Table, noted: &[Ident], page: &Page) -> Result<(), sqlx::Error> {
     let Some(position) = &page.last else { return Ok(()) };
     for column in noted {

@@ -29,21 +29,21 @@ pub(super) struct Batch<'a> {
     pub(super) clear_rejects: bool,
     /// Relies on [`Row::expected`] until it turns out to be wrong.
     pub(super) trusting: bool,
-    /// The times at which the versions that it has written begin.
+    /// The times at which the versions written by this batch begin.
     pub(super) times: Vec<Micros>,
 }
 
 /// The result of inserting rows.
 struct Inserted<'a> {
     rows: Vec<&'a Row>,
-    /// Those that were not inserted: one of them exists, if it is not one of a statement that was refused for another reason.
+    /// Rows that were not inserted. At least one of them exists already, unless the statement was refused for another reason.
     rest: Vec<&'a Row>,
-    /// Why a statement was refused.
+    /// The error of the refused statement, if there was one.
     refused: Option<sqlx::Error>,
 }
 
 impl<'a> Batch<'a> {
-    /// Writes the batch; the caller commits, with the entries of the log. `clock` says the database's time.
+    /// Writes the batch; the caller commits, with the entries of the log. `clock` returns the database's time.
     pub(super) async fn write(
         &mut self,
         tx: &mut Transaction,
@@ -54,14 +54,16 @@ impl<'a> Batch<'a> {
         let judged = self.write_judged(tx, log).await?;
         let mut plan = self.plan_others(tx, &judged, clock).await?;
         self.insert_absent(tx, &mut plan).await?;
+        // Only the INSERT tells which rows are really new, so their versions and the log's entries come after it.
         begin_versions(tx, self.table, plan.insert.iter().map(|row| &*row.uid)).await?;
         log.add(&plan);
-        // Objects that a restore has created; nearly never any, and then no statement.
+        // Objects created by a restore. Usually there are none, and then no statement runs.
         let origins: Vec<_> = plan.insert.iter().filter_map(|row| row.origin.as_deref()).collect();
         end_restores(tx, self.table, &origins, self.now, log).await?;
         let Batch { table, now, max_packet, trusting, .. } = *self;
         let locked = LockedRows { table, now, max_packet, no_leftovers: trusting };
         locked.write_main(tx, &plan).await?;
+        // The database has written the judged main rows above. Their companions still have to follow, together with all others.
         plan.join(judged);
         locked.write_companions(tx, &plan).await?;
         if self.clear_rejects {
@@ -73,7 +75,7 @@ impl<'a> Batch<'a> {
         Ok(plan.report())
     }
 
-    /// Locks the rows of the changes that the database has not judged, and plans what is written.
+    /// Locks the rows of the changes that the database has not judged, and plans their writes.
     async fn plan_others(
         &mut self,
         tx: &mut Transaction,
@@ -88,7 +90,7 @@ impl<'a> Batch<'a> {
             changes.iter().filter(|change| !self.is_new(change)).map(|change| change.uid()).collect();
         let stored = self.versions(tx, &asked).await?;
         if self.table.history.is_some() {
-            // Another transaction may have had the locks for long.
+            // We may have waited long for the locks of another transaction, so take the time again.
             self.now = clock();
             self.times.push(self.now);
         }
@@ -105,7 +107,7 @@ impl<'a> Batch<'a> {
         Ok(plan)
     }
 
-    /// Before the commit: lets the versions that were written begin later, if it is late for their time.
+    /// Called before the commit. If the times of the written versions are too old by now, makes the versions begin later.
     pub(super) async fn begin_later(
         &mut self,
         tx: &mut Transaction,
@@ -122,7 +124,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Inserts the rows that are absent. Those that another writer has inserted meanwhile are planned again.
+    /// Inserts the rows that are absent. Rows that another writer has inserted meanwhile are planned again.
     async fn insert_absent(&self, tx: &mut Transaction, plan: &mut WritePlan<'a>) -> Result<(), sqlx::Error> {
         let mut inserted = Vec::new();
         while !plan.insert.is_empty() {
@@ -135,8 +137,8 @@ impl<'a> Batch<'a> {
             if let Some(refused) = refused
                 && !rest.iter().any(|row| stored.contains_key(row.uid.as_ref()))
             {
-                // Another unique key was violated, such as one added by hand; or the server compares two uids as equal
-                // because they differ only in trailing blanks.
+                // None of the rows exists, so planning again would not help. Another unique key was violated, such as one added by hand; or
+                // the server treats two uids as equal because they differ only in trailing blanks.
                 return Err(refused);
             }
             for row in rest {
@@ -160,11 +162,12 @@ impl<'a> Batch<'a> {
         Ok(stored)
     }
 
-    /// Inserts rows, and returns those that are left because rows exist. A database that can skip them does so, unless the batch is trusted: then it
-    /// refuses all. Elsewhere it refuses a statement, and the rows from that on are left.
+    /// Inserts rows, and returns as `rest` the ones that were not inserted because a row exists. A database that can skip existing rows
+    /// does so, unless the batch is trusted: then an existing row makes the whole batch fail. Other databases refuse the statement, and all
+    /// rows from this statement on are in `rest`.
     async fn insert(&self, tx: &mut Transaction, rows: Vec<&'a Row>) -> Result<Inserted<'a>, sqlx::Error> {
         let can_skip = tx.dialect().skips_stored();
-        // That costs a look for each row. If a trusted batch is refused, it is written again without trust.
+        // Skipping costs one lookup per row. A trusted batch does without; if it is refused, it is written again without trust.
         let skip = can_skip && !self.trusting;
         let (mut done, mut refused, mut new) = (0, None, HashSet::new());
         for rows in self.main_packets(&rows, tx.dialect())? {
@@ -197,13 +200,13 @@ impl<'a> Batch<'a> {
         packets(rows, most_rows(self.table.columns.len()), self.max_packet, dialect, |row| row.bytes())
     }
 
-    /// How many bytes of parameters fit into one packet, next to the statement's text and the types of the parameters.
+    /// Returns how many bytes of parameters fit into one packet, next to the statement's text and the types of the parameters.
     pub(super) fn room(&self) -> usize {
         room(self.max_packet)
     }
 }
 
-/// Returns true if the row, or another value of a unique key, exists already.
+/// Returns true if the statement failed because the row, or another value of a unique key, exists already.
 pub(super) fn is_unique_violation(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }

@@ -1,24 +1,24 @@
-//! What is to be written of objects, and what became of it.
+//! Changes of objects to write, and the result of writing them.
 
 use super::guard::Version;
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
 
-/// What is to be written of one object.
+/// The change of one object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowChange {
     /// The object's row: a tombstone if `delete_time` is set, an evicted row if `evict_time` is set.
     Row(Row),
-    /// The row of an object as the cluster has it now, although the guard would keep the stored row: the cluster was restored from
-    /// a backup, or the row was changed by hand. It replaces only the row that its writer saw before it asked the cluster: if the
-    /// stored row is not that one any more, the guard decides.
+    /// The row of an object as the cluster has it now, although the guard would keep the stored row: the cluster was restored from a
+    /// backup, or the row was changed by hand. It replaces only the row that its writer saw before it asked the cluster. If the stored row
+    /// has changed since, the guard decides.
     Replacement {
         /// The new row.
         row: Row,
         /// The version of the stored row, read before the object.
         seen: Version,
     },
-    /// A tombstone for an object of which only the uid is known. It confirms the eviction of an evicted row instead.
+    /// A tombstone for an object if only its uid is known. For an evicted row, it confirms the eviction instead.
     Tombstone {
         /// The object's uid.
         uid: Box<str>,
@@ -30,7 +30,7 @@ pub enum RowChange {
 }
 
 impl RowChange {
-    /// The row that it writes; `None` for an object of which only the uid is known.
+    /// Returns the row that it writes; `None` if only the object's uid is known.
     pub(super) fn row(&self) -> Option<&Row> {
         match self {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => Some(row),
@@ -46,7 +46,7 @@ impl RowChange {
         }
     }
 
-    /// Whether it writes an evicted row, which is the only copy of its object.
+    /// Returns true if it writes an evicted row, which is the only copy of its object.
     pub(super) fn is_eviction(&self) -> bool {
         self.row().is_some_and(|row| row.evict_time.is_some())
     }
@@ -66,15 +66,16 @@ pub struct Report {
     pub written: usize,
     /// Rows that were stored already in the same version.
     pub unchanged: usize,
-    /// Values with NUL (U+0000) in rows that are stored now, where the database's text cannot have it: NULL, or left out of a companion table.
+    /// Values with NUL (U+0000) in rows that are stored now, if the database's text cannot contain it: the column is NULL, or the companion
+    /// table lacks the value.
     pub nul_values: usize,
-    /// The uids of objects of which a later version is stored, or one that only the cluster can judge, see
+    /// The uids of objects whose stored row is later, or contradicts the change so that only the cluster can decide, see
     /// [`Verdict::Stale`](super::guard::Verdict::Stale).
     pub stale: Vec<Box<str>>,
     /// Objects that the database refused.
     pub rejected: Vec<Rejected>,
-    /// Objects that could not be stored now, with an unclassified error: it may pass. They are to be written again later; one that is
-    /// refused for long, while others are stored, is rejected then.
+    /// Objects that could not be stored now because of an unclassified error, which may pass. Write them again later. An object that is
+    /// refused for long while others are stored is rejected then.
     pub postponed: Vec<Rejected>,
 }
 
@@ -83,7 +84,7 @@ pub struct Report {
 pub struct Rejected {
     /// Its uid.
     pub uid: Box<str>,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 
@@ -99,8 +100,8 @@ impl Report {
     }
 }
 
-/// Sorts changes by uid, so that all transactions lock rows in the same order. Of each uid it keeps the change with the highest
-/// version; of equal versions, the last one.
+/// Sorts changes by uid, so that all transactions lock rows in the same order. Keeps one change per uid: the one with the highest version,
+/// and the last one if versions are equal.
 pub fn latest_of_each(mut changes: Vec<RowChange>) -> Vec<RowChange> {
     changes.sort_by(|a, b| a.uid().cmp(b.uid()).then(a.res_version().cmp(&b.res_version())));
     let mut latest: Vec<RowChange> = Vec::with_capacity(changes.len());

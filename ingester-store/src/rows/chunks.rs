@@ -2,14 +2,14 @@
 
 use ingester_sql::dialect::Dialect;
 
-/// The most rows in one statement, where its text depends on their number. Such statements are prepared once for each number, so numbers above
+/// The most rows in one statement whose text depends on their number. Such statements are prepared once for each number, so numbers above
 /// [`EXACT`] are powers of two: a dozen prepared texts per statement instead of hundreds.
 pub(super) const MOST_ROWS: usize = 128;
 
-/// Up to this number, rows are one statement whatever their number: a single object has few labels, and each round trip counts.
+/// Up to this many rows go into one statement, whatever their number. A single object has few labels, and each round trip counts.
 const EXACT: usize = 8;
 
-/// How many times as many rows a statement takes if one text serves any number of them.
+/// A statement takes this many times as many rows if one text serves any number of them.
 const IN_ARRAYS: usize = 8;
 
 /// The most parameters in one statement; SQLite's default of 32,766 is the lowest limit.
@@ -20,12 +20,12 @@ pub(super) fn most_rows(params: usize) -> usize {
     (MOST_PARAMS / params.max(1)).clamp(1, MOST_ROWS)
 }
 
-/// How many bytes of parameters fit into one packet of this size, beside the statement's text and the types of the parameters.
+/// Returns how many bytes of parameters fit into one packet of this size, next to the statement's text and the types of the parameters.
 pub(super) fn room(max_packet: usize) -> usize {
     max_packet.saturating_sub(max_packet / 16).saturating_sub(4096)
 }
 
-/// Why a row of this many bytes cannot be written.
+/// Returns the message for a row that is too large for one packet.
 pub(super) fn too_large(bytes: usize, max_packet: usize) -> String {
     format!(
         "its {bytes} bytes do not fit into one packet of the server, which takes {max_packet}: raise max_allowed_packet"
@@ -58,8 +58,8 @@ pub(super) fn packets<T>(
     Ok(packets)
 }
 
-/// Slices of at most `most` rows, with lengths above [`EXACT`] that are powers of two; larger ones of any length where a statement has one text
-/// for them.
+/// Splits rows into slices of at most `most` rows. Lengths above [`EXACT`] are powers of two. If one text of the statement serves any
+/// number of rows, slices are larger and of any length.
 pub(crate) fn chunks<T>(mut rows: &[T], most: usize, dialect: Dialect) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         if rows.is_empty() {

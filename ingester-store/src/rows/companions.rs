@@ -1,10 +1,10 @@
-//! What has to change in a companion table, which holds labels, annotations or many values. Pure.
+//! The changes of a companion table, which holds labels, annotations or many values. Pure.
 
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 use std::collections::HashSet;
 
-/// A stored row: uid, key, value; of a list's values the value as the key.
+/// A stored row: uid, key, value. A value of a list is in the place of the key.
 pub(super) type CompanionRow = (String, String, String);
 
 /// Rows of a companion table to delete and to write; borrowed from the stored and the new rows.
@@ -17,7 +17,8 @@ pub(super) struct CompanionChanges<'a> {
 }
 
 impl<'a> CompanionChanges<'a> {
-    /// The changes that make `stored`, all companion rows of `rows`, equal to those in `rows`.
+    /// Returns the changes that make the companion rows in the database equal to the ones in `rows`. `stored` has all companion rows of the
+    /// objects in `rows`.
     pub(super) fn between(companion: Companion, stored: &'a [CompanionRow], rows: &[&'a Row]) -> Self {
         let old = in_order(stored);
         let mut gone = vec![false; old.len()];
@@ -40,13 +41,13 @@ impl<'a> CompanionChanges<'a> {
         changes
     }
 
-    /// The objects that have changes, some of them several times.
+    /// Returns the uids of objects with changes, some of them several times.
     pub(super) fn uids(&self) -> impl Iterator<Item = &'a str> {
         let written = self.write.iter().map(|(uid, ..)| *uid);
         self.delete.iter().map(|(uid, _)| *uid).chain(written)
     }
 
-    /// Adds all of a row that has none stored yet.
+    /// Adds all companion rows of an object that has none stored yet.
     pub(super) fn write_all(&mut self, companion: Companion, row: &'a Row) {
         self.write.extend(
             row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())),
@@ -54,8 +55,8 @@ impl<'a> CompanionChanges<'a> {
     }
 }
 
-/// Those of `rows`, as each of which is expected to be stored, whose annotations and many values stay the same: their stored `labels`, all of them,
-/// are the whole difference.
+/// Returns the uids of the `rows` that keep the annotations and many values of the row that is expected to be stored, so that only labels
+/// can differ. `labels` has all stored labels of these rows.
 pub(super) fn alike_but_for_labels<'a>(rows: &[&'a Row], labels: &[CompanionRow]) -> HashSet<&'a str> {
     let labels = in_order(labels);
     let is_alike = |row: &&&Row| match row.expected {
@@ -72,15 +73,15 @@ type Stored<'s> = (&'s str, &'s str, &'s str);
 
 fn in_order(stored: &[CompanionRow]) -> Vec<Stored<'_>> {
     let mut stored: Vec<_> = stored.iter().map(|(uid, key, value)| (&**uid, &**key, &**value)).collect();
-    // They come in about this order, so this costs less than a hash of each.
+    // They arrive almost in this order, so sorting costs less than hashing each.
     stored.sort_unstable();
     stored
 }
 
-/// The rows of an object, and the place of the first.
+/// Returns the rows of an object, and the index of the first.
 fn of_uid<'o, 's>(stored: &'o [Stored<'s>], uid: &str) -> (usize, &'o [Stored<'s>]) {
     let start = stored.partition_point(|(of, ..)| *of < uid);
     let behind = &stored[start..];
-    // An object has few.
+    // Search in a line: an object has few rows.
     (start, &behind[..behind.iter().take_while(|(of, ..)| *of == uid).count()])
 }

@@ -1,7 +1,7 @@
-//! Changing evicted rows where they live: in SQL. Their objects have left etcd, so only the row decides, under its lock: the guard
-//! keeps out what the cluster still says of them. A row whose eviction is only intended is left to the mirror.
+//! Changes evicted rows in SQL, the only place where they still exist. Their objects have left etcd, so the decision depends on the locked
+//! row alone; the guard keeps out late states that the cluster still reports. A row whose eviction is only intended is left to the mirror.
 //!
-//! Main rows are locked first, as by every writer. So what is decided about a row is decided about the row that is then written.
+//! Like every writer, it locks main rows first. So the row that a decision is about is the row that is then written.
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
@@ -19,39 +19,39 @@ use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{Gone, Versions, What};
 use std::collections::HashMap;
 
-/// Whether something is done, or only tried.
+/// Selects between a change and a dry run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It is written.
+    /// The change is written.
     Written,
-    /// Everything is done but the writing.
+    /// Everything is done except the writing.
     Tried,
 }
 
-/// What was done with an evicted row.
+/// The result of changing an evicted row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Changed<T, E> {
     /// It was changed.
     Done(T),
-    /// It was to stay as it is.
+    /// There was nothing to change.
     Unchanged(Box<StoredRow>),
     /// There is no row of this kind with this uid.
     NotFound,
     /// Its object is in the cluster, and is changed there.
     NotEvicted,
-    /// Its object is leaving the cluster: it may still change there.
+    /// Its object is leaving the cluster, and may still change there.
     Leaving,
     /// It was deleted.
     Deleted,
     /// It is being restored into the cluster: a write now would be lost.
     Restoring(OpenRestore),
-    /// It was to be left alone, for this reason.
+    /// The caller refused the change, for this reason.
     Refused(E),
 }
 
 impl Store {
-    /// Changes an evicted row with its labels and annotations. `edit` gets the stored row while it is locked, and gives the row that
-    /// replaces it, in a higher version; or nothing, if there is nothing to change; or the reason why not. It may be asked more than
+    /// Changes an evicted row with its labels and annotations. `edit` gets the stored row while it is locked. It returns the row that
+    /// replaces it, in a higher version; `None` if there is nothing to change; or the reason for a refusal. It may be called more than
     /// once, because transient errors are retried. `evict_time` stays as it is.
     ///
     /// # Errors
@@ -109,8 +109,8 @@ impl Store {
         Ok(Changed::Done(row))
     }
 
-    /// Marks an evicted row as deleted. `refuse` gets the stored row while it is locked, and gives the reason if it is to be left alone.
-    /// Its version and its eviction stay: still nothing that the cluster says replaces it, and it is not purged.
+    /// Marks an evicted row as deleted. `refuse` gets the stored row while it is locked, and returns the reason if the row must be left
+    /// alone. Version and eviction of the row stay: the cluster's states still do not replace it, and it is not purged.
     ///
     /// # Errors
     /// If the row cannot be read or written within the retries.
@@ -149,8 +149,8 @@ impl Store {
         .await
     }
 
-    /// Marks those of these rows as deleted that are evicted and still of the version that was read of them. The others that are
-    /// evicted are left alone: they were changed meanwhile, or their objects are still leaving the cluster.
+    /// Marks rows as deleted if they are evicted and still have the version in `read`. Other evicted rows are left alone: they were changed
+    /// meanwhile, or their objects are still leaving the cluster.
     ///
     /// # Errors
     /// If the rows cannot be read or written within the retries.
@@ -204,8 +204,8 @@ impl Store {
         .await
     }
 
-    /// Replaces an evicted row by the row of its object, which is in the cluster again: a person has decided so. Only if the row is still
-    /// the one that was `seen`, and is not being restored. Returns whether it was replaced.
+    /// Replaces an evicted row with the row of its object, which is in the cluster again: a person has decided so. Does nothing if the row
+    /// is no longer the one that was `seen`, or is being restored. Returns true if it was replaced.
     ///
     /// # Errors
     /// If the row cannot be read or written within the retries, or the database refuses the new row.
@@ -253,17 +253,17 @@ impl Store {
 /// The result of deleting many evicted rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// How many were marked as deleted.
+    /// Number of rows that were marked as deleted.
     pub rows: usize,
-    /// The uids of those that were changed meanwhile, and were left alone.
+    /// The uids of rows that were left alone because they were changed meanwhile.
     pub changed: Vec<Box<str>>,
-    /// How many were left alone because their objects are still leaving the cluster.
+    /// Number of rows that were left alone because their objects are still leaving the cluster.
     pub leaving: usize,
-    /// How many were left alone because they are being restored into the cluster.
+    /// Number of rows that were left alone because they are being restored into the cluster.
     pub restoring: usize,
 }
 
-/// Locks a row and reads it, if it is an evicted one of this kind.
+/// Locks a row and reads it if it is an evicted row of this kind.
 async fn evicted<T, E>(
     tx: &mut Transaction,
     kind: &Kind,
@@ -288,7 +288,7 @@ async fn evicted<T, E>(
     })
 }
 
-/// Marks rows as deleted, which the transaction has locked, and leaves their versions.
+/// Marks rows that the transaction has locked as deleted, and keeps their versions.
 async fn mark(
     tx: &mut Transaction,
     table: &'static Table,

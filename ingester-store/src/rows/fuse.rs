@@ -1,14 +1,16 @@
-//! The fuse of sweeps: how many rows of a kind may be marked as deleted because lists lack their objects. An empty etcd lacks all of them.
+//! The fuse of sweeps limits how many rows of a kind may be marked as deleted because lists lack their objects. An empty etcd lacks all of
+//! them.
 //!
-//! The limit is the kind's, and a kind has many units (namespaces, shards) in several processes, which list at different moments. So each
-//! unit keeps an account in `ingester_settings`, which it alone writes: how many rows it wants to mark, and how many it has marked. It
-//! writes what it wants, and then reads the accounts of all units of its kind: of two that ask at once, at least one sees the other. What a
-//! unit marks is added before it is marked, so a process that is killed in between has counted too much rather than too little.
+//! The limit holds for the kind, but a kind has many units (namespaces, shards) in several processes, which list at different times. So
+//! each unit keeps an account in `ingester_settings` that it alone writes: how many rows it wants to mark, and how many it has marked. A
+//! unit first writes how many it wants, and then reads the accounts of all units of its kind, so of two units that ask at once, at least
+//! one sees the other. A unit adds rows to its account before it marks them, so a process that is killed in between has counted too many
+//! rows rather than too few.
 //!
-//! - Marks count for an hour. While a unit wants what it may not, all marks since an hour before it first wanted that count: a cluster
-//!   that is wrong does not lose its rows hour by hour.
-//! - What a unit wants counts until its next list says otherwise, at most for a day. So a unit that no longer exists (taken out of the
-//!   configuration, or its process was killed) does not keep others waiting for ever.
+//! - Marks count for an hour. While a unit wants to mark rows and may not, all marks count that were made since an hour before it first
+//!   wanted to. Otherwise a cluster that is wrong would lose its rows hour by hour.
+//! - The rows that a unit wants to mark count until its next list says otherwise, at most for a day. So a unit that no longer exists (taken
+//!   out of the configuration, or its process was killed) does not keep others waiting for ever.
 
 use crate::driver::StoreError;
 use crate::store::Store;
@@ -17,31 +19,31 @@ use ingester_core::schema::Fingerprint;
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{ReadSetting, ReadSettings, RecordSetting, ReplaceSetting};
 
-/// How long marks count, in seconds.
+/// Marks count for this many seconds.
 const MARKS: i64 = 3600;
 
-/// How long a unit is assumed to want what it wanted last.
+/// A unit is assumed to want for this many seconds what it wanted last.
 const WANTS: i64 = 24 * 3600;
 
-/// Marks within this many seconds are one number, and an account has at most this many numbers.
+/// Marks within this many seconds are added to one number. An account has at most this many numbers.
 const TOGETHER: i64 = 600;
 const NUMBERS: usize = 8;
 
 /// One in this many live rows may be marked in any case.
 const PART: u64 = 5;
 
-/// When a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. So many objects rarely go at
-/// once by intention; more often something is wrong with the cluster that was listed.
+/// The limit above which a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. Such a loss
+/// is rarely intended; more often something is wrong with the cluster that was listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fuse {
-    /// How many rows may be marked in any case.
+    /// This many rows may be marked in any case.
     pub limit: u64,
     /// The namespaces whose live rows count; empty for all.
     pub namespaces: Vec<String>,
 }
 
 impl Fuse {
-    /// Whether this many of the kind's live rows may not be marked.
+    /// Returns true if this many of the kind's live rows must not be marked.
     pub fn refuses(&self, gone: u64, live: u64) -> bool {
         gone > self.limit && gone > live / PART
     }
@@ -54,27 +56,27 @@ pub enum Sweep {
     Allowed,
     /// None of them may.
     Refused {
-        /// How many rows of the kind lists lack, with those that were marked not long ago.
+        /// Number of rows that the lists of the kind lack, with the rows that were marked recently.
         gone: u64,
-        /// How many live rows the kind has.
+        /// Number of live rows of the kind.
         live: u64,
     },
 }
 
-/// What a unit wants to mark, and has marked. Times are seconds since 1970.
+/// The number of rows that a unit wants to mark, and has marked. Times are seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     wants: u64,
-    /// Since when it wants something, without a pause.
+    /// The time since which it wants to mark rows, without a pause.
     since: i64,
-    /// When it said so last.
+    /// The time at which it said so last.
     asked: i64,
-    /// When it marked rows, and how many.
+    /// The times at which it marked rows, and how many.
     marks: Vec<(i64, u64)>,
 }
 
 impl Account {
-    /// The text of [`Account::text`]. Anything else is an account without entries.
+    /// Parses the text of [`Account::text`]. Any other text gives an account without entries.
     pub fn of(text: &str) -> Self {
         let numbers: Vec<i64> = text.split(' ').map_while(|word| word.parse().ok()).collect();
         let [wants, since, asked, marks @ ..] = numbers.as_slice() else { return Account::default() };
@@ -82,14 +84,14 @@ impl Account {
         Account { wants: wants.unsigned_abs(), since: *since, asked: *asked, marks }
     }
 
-    /// As a setting keeps it, in at most 256 characters.
+    /// Returns the account as a setting stores it, in at most 256 characters.
     pub fn text(&self) -> String {
         let Account { wants, since, asked, marks } = self;
         let text = format!("{wants} {since} {asked}");
         marks.iter().fold(text, |text, (time, count)| format!("{text} {time} {count}"))
     }
 
-    /// The unit's list lacks the objects of this many rows.
+    /// Records that the unit's list lacks the objects of this many rows.
     #[must_use]
     pub fn wanting(mut self, wants: u64, now: Micros) -> Self {
         let now = seconds(now);
@@ -100,7 +102,7 @@ impl Account {
         self
     }
 
-    /// The unit is about to mark this many of the rows that it wanted to.
+    /// Records that the unit is about to mark this many of the rows that it wanted to.
     #[must_use]
     pub fn marking(mut self, rows: u64, now: Micros) -> Self {
         let now = seconds(now);
@@ -109,7 +111,7 @@ impl Account {
             Some((time, count)) if now - *time < TOGETHER => *count += rows,
             _ => self.marks.push((now, rows)),
         }
-        // The oldest are too old to count, or count with the next ones.
+        // The oldest marks no longer count, or they may as well count with the next ones.
         if self.marks.len() > NUMBERS {
             let oldest = self.marks.remove(0);
             self.marks[0].1 += oldest.1;
@@ -117,10 +119,11 @@ impl Account {
         self
     }
 
-    /// Of what the unit counted at this time, so much has not happened after all.
+    /// Takes objects back that the unit counted at this time: they were not marked after all.
     #[must_use]
     pub fn giving_back(mut self, objects: u64, counted: Micros) -> Self {
-        // A mark has the time of its first objects. If the mark was joined with a later one, nothing is given back.
+        // A mark has the time of its first objects. If the mark was merged into a later one, no mark is old enough, and nothing is given
+        // back.
         let counted = seconds(counted);
         if let Some((_, count)) = self.marks.iter_mut().rev().find(|(time, _)| *time <= counted) {
             *count = count.saturating_sub(objects);
@@ -132,14 +135,14 @@ impl Account {
         self.wants > 0 && now - self.asked < WANTS
     }
 
-    /// From when on the marks of all units count, as far as this one knows.
+    /// Returns the time since which the marks of all units count, according to this account.
     fn counts_from(&self, now: i64) -> i64 {
         let since = if self.is_waiting(now) { self.since.min(now) } else { now };
         since - MARKS
     }
 }
 
-/// How many rows count beside those that a unit wants to mark now. `before` is its account before it wanted them.
+/// Returns how many rows count in addition to the rows that a unit wants to mark now. `before` is its account before it wanted them.
 pub fn others(before: &Account, others: &[Account], now: Micros) -> u64 {
     let now = seconds(now);
     let all = || others.iter().chain([before]);
@@ -153,7 +156,7 @@ fn seconds(time: Micros) -> i64 {
     time.0.div_euclid(1_000_000)
 }
 
-/// The beginning of the names of all accounts of a kind.
+/// Returns the prefix of the names of all accounts of a kind.
 fn prefix(kind: &Kind) -> String {
     format!("sweep/{}/", Fingerprint::NONE.text(kind.table().name.as_str()))
 }
@@ -162,21 +165,22 @@ fn name(kind: &Kind, unit: &str) -> String {
     format!("{}{}", prefix(kind), Fingerprint::NONE.text(unit))
 }
 
-/// The name of the account of what a unit evicts by rules.
+/// Returns the name of the account of the objects that a unit evicts by rules.
 fn evictions(kind: &Kind, unit: &str) -> String {
     let [kind, unit] = [kind.table().name.as_str(), unit].map(|name| Fingerprint::NONE.text(name));
     format!("evict/{kind}/{unit}")
 }
 
 impl Store {
-    /// Asks whether a unit of a kind may mark this many rows as deleted, because its list lacks their objects. It must ask with each list,
-    /// also if nothing is gone; and before it marks rows, [`Store::count_swept`].
+    /// Asks whether a unit of a kind may mark this many rows as deleted because its list lacks their objects. The unit must ask after each
+    /// list, even if nothing is gone, and call [`Store::count_swept`] before it marks rows.
     ///
     /// # Errors
     /// If the settings or the kind's table cannot be read or written within the retries.
     pub async fn ask_to_sweep(&self, kind: &Kind, unit: &str, gone: u64, fuse: &Fuse) -> Result<Sweep, StoreError> {
         let own = name(kind, unit);
         let now = self.now();
+        // Write the wish before reading the others' accounts: of two units that do so at once, at least one sees the other.
         let before =
             self.update_account(&own, |account| (gone > 0 || account.wants > 0).then(|| account.wanting(gone, now)));
         let before = before.await?;
@@ -192,14 +196,14 @@ impl Store {
         if !fuse.refuses(all, 0) {
             return Ok(Sweep::Allowed);
         }
-        // No key serves it, so the rows are counted only if that may matter.
+        // No key serves this count, so count only if the number of live rows may matter.
         let counted = self.live_by_namespace(kind).await?;
         let counts = |namespace: &String| fuse.namespaces.is_empty() || fuse.namespaces.contains(namespace);
         let live = counted.iter().filter(|(namespace, _)| counts(namespace)).map(|(_, rows)| rows).sum();
         Ok(if fuse.refuses(all, live) { Sweep::Refused { gone: all, live } } else { Sweep::Allowed })
     }
 
-    /// A unit is about to mark this many of the rows that it may mark.
+    /// Records that a unit is about to mark this many of the rows that it may mark.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -208,7 +212,7 @@ impl Store {
         self.update_account(&name(kind, unit), |account| Some(account.marking(rows, now))).await.map(drop)
     }
 
-    /// How many objects of a kind a unit has begun to evict by rules within the last hour.
+    /// Returns how many objects of a kind a unit has begun to evict by rules within the last hour.
     ///
     /// # Errors
     /// If the settings cannot be read within the retries.
@@ -217,7 +221,7 @@ impl Store {
         Ok(others(&account, &[], self.now()))
     }
 
-    /// A unit is about to evict this many objects by rules.
+    /// Records that a unit is about to evict this many objects by rules.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -227,7 +231,7 @@ impl Store {
         self.update_account(&evictions(kind, unit), marking).await.map(drop)
     }
 
-    /// This many objects, which a unit had counted at this time, were not evicted after all.
+    /// Takes objects back that a unit had counted at this time: they were not evicted after all.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -238,13 +242,13 @@ impl Store {
         objects: u64,
         counted: Micros,
     ) -> Result<(), StoreError> {
-        // Once: if the answer is lost, it is unknown whether they were given back, and giving them back twice would allow too many.
+        // No retry: if the answer is lost, they may have been given back already, and giving them back twice would allow too many.
         let giving_back = |account: Account| Some(account.giving_back(objects, counted));
         let once = self.try_update_account(&evictions(kind, unit), giving_back).await.map(drop);
         once.map_err(|error| StoreError::of("counting evicted rows".into(), error))
     }
 
-    /// Changes an account, unless there is nothing to change. Returns what it was before.
+    /// Changes an account, unless there is nothing to change. Returns the account before the change.
     async fn update_account(
         &self,
         name: &str,
@@ -271,7 +275,7 @@ impl Store {
             };
             match written {
                 Ok(1) => return Ok(before),
-                // Another worker of the unit was faster.
+                // Another worker of the unit has changed the account first.
                 Ok(_) => {}
                 Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
                 Err(error) => return Err(error),
@@ -313,7 +317,7 @@ mod tests {
         let wants = Account::default().wanting(8, at(5));
         let none = Account::default();
         assert_eq!(others(&none, &[marked.clone(), halfway, wants], at(9)), 24);
-        // Its own marks count, what it wanted before does not: a process that was killed wants the rest again.
+        // Its own marks count. The rows that it wanted before do not: after a restart, the unit asks for the rest again.
         assert_eq!(others(&Account::default().wanting(8, at(0)).marking(3, at(1)), &[], at(9)), 3);
         assert_eq!(others(&none, &[marked], at(HOUR + 2)), 0, "after an hour");
     }
@@ -327,7 +331,7 @@ mod tests {
             assert_eq!(others(&refused, std::slice::from_ref(&marked), now), 8, "after {hours} half hours");
             refused = refused.wanting(8, now);
         }
-        // What was marked long before does not matter.
+        // Marks made long before do not matter.
         let long_ago = Account::default().wanting(8, at(-3 * MARKS)).marking(8, at(-3 * MARKS));
         assert_eq!(others(&refused, &[marked.clone(), long_ago], at(500 * HOUR)), 8);
         // It is resolved: nothing is wanted any more.

@@ -1,20 +1,19 @@
-//! The guard: which of two versions of an object's row is kept.
+//! The guard decides which of two versions of an object's row is kept.
 //!
-//! It decides about rows that the transaction has locked, so it also holds against other writers. A test writes every
-//! combination on every database.
+//! It judges rows that the transaction has locked, so its decision also holds against other writers. A test writes every combination on
+//! every database.
 
 pub use ingester_core::row::{Eviction, Version};
 
-/// What to do with a new row of which one is stored.
+/// The decision about a new row whose object has a stored row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Write it.
     Write,
-    /// The stored row says the same already, or what is new says nothing about it.
+    /// The stored row says the same already, or the new one adds nothing to it.
     Unchanged,
-    /// The stored row is later, or it contradicts the new one: the tombstone of this very version while the object is said to live,
-    /// an evicted row while the object is said to be deleted, or a confirmed eviction while the object is said to be there. Only the
-    /// cluster can tell which of the two is right.
+    /// The stored row is later, or it contradicts the new one: a tombstone of the same version against a live object, an evicted row
+    /// against a deletion, or a confirmed eviction against an object that exists. Only the cluster can tell which of the two is right.
     Stale,
     /// Mark the stored row as deleted, and leave its columns alone: a later definition wrote them.
     Mark,
@@ -23,18 +22,19 @@ pub enum Verdict {
 }
 
 /// The rule:
-/// - A row whose eviction is confirmed is the only copy of its object. It gives way to nothing that the cluster says: whatever state of
-///   the object is heard of, also that it is to be deleted, can only be judged by looking. An eviction of which nothing is recorded
-///   counts as confirmed, except that the same version on its way out of etcd begins it again.
-/// - A row whose eviction is intended gives way to a later version of its object. No deletion replaces it: only the cluster can tell whether
-///   the object was deleted or evicted, and a state on the way out may not be the last one. That the object is gone confirms the eviction.
+/// - A row whose eviction is confirmed is the only copy of its object. No state that the cluster reports replaces it: such a state,
+///   including a requested deletion, can only be judged by asking the cluster. An eviction without a record of its progress counts as
+///   confirmed, except that the same version on its way out of etcd begins the eviction again.
+/// - A row whose eviction is intended gives way to a later version of its object. No deletion replaces it: only the cluster can tell
+///   whether the object was deleted or evicted, and a terminating state may not be the last one. If the object is gone, the eviction is
+///   confirmed.
 /// - A higher resourceVersion wins.
-/// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
-///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
-///   it does not agree with it either.
+/// - At the same resourceVersion, deletion and eviction win over the live state. A deletion from an earlier definition of the kind keeps
+///   the columns that a later definition wrote. A live state with the version of a tombstone is stale: it does not revive the row, but it
+///   does not agree with the row either.
 /// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
-/// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one. A batch leaves out those
-///   whose rows are the same (`rows/same.rs`).
+/// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one. A batch leaves
+///   out such objects if their rows are the same (`rows/same.rs`).
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     match stored.eviction {
         Eviction::Confirmed | Eviction::Unrecorded => return verdict_on_only_copy(stored, new),
@@ -64,24 +64,24 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
     }
 }
 
-/// What the cluster says of an object whose row counts as its only copy.
+/// Judges a state that the cluster reports for an object whose row counts as its only copy.
 fn verdict_on_only_copy(stored: Version, new: Version) -> Verdict {
     let same = new.res_version == stored.res_version;
     match (stored.eviction, new.eviction) {
         // The object has left etcd.
         (Eviction::Unrecorded, Eviction::Confirmed) => Verdict::Confirm,
         (_, Eviction::Confirmed) => Verdict::Unchanged,
-        // An earlier release began this eviction.
+        // An earlier release began this eviction and recorded no progress.
         (Eviction::Unrecorded, Eviction::Intended) if same && !stored.deleted && !new.deleted => Verdict::Write,
         _ => Verdict::Stale,
     }
 }
 
-/// What to do with a row that replaces the one that its writer saw, see
-/// [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row is another one by now, the usual rule decides. An
-/// evicted row is never replaced by an earlier version: the cluster went back, and the row may be the only copy of what came after.
+/// Judges a row that replaces the one that its writer saw, see [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row
+/// has changed since, the usual rule decides. An evicted row is never replaced by an earlier version: the cluster went back, and the row
+/// may be the only copy of what came after.
 pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
-    // Which definition wrote it makes it no other row.
+    // A row that only another definition wrote again is still the same row.
     let same = Version { ingest_version: seen.ingest_version, ..stored } == seen;
     let replaceable = match stored.eviction {
         Eviction::None => true,
@@ -91,7 +91,7 @@ pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
     if same && replaceable { Verdict::Write } else { verdict(stored, new) }
 }
 
-/// What to do with a tombstone of which only the uid and the version are known: the object was not there any more at this version.
+/// Judges a tombstone with nothing but uid and version: the object no longer existed at this version.
 pub fn verdict_of_tombstone(stored: Version, res_version: u64) -> Verdict {
     match stored.eviction {
         Eviction::Confirmed => Verdict::Unchanged,
@@ -143,7 +143,7 @@ mod tests {
             for eviction in [Eviction::None, Eviction::Intended] {
                 assert_eq!(verdict(stored, version(res_version, false, eviction)), Verdict::Stale);
             }
-            // It may be there, and be deleted only now.
+            // The object may still exist, and be deleted only now.
             assert_eq!(verdict(stored, version(res_version, true, Eviction::None)), Verdict::Stale);
         }
     }
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(verdict_of_tombstone(stored, 9), Verdict::Confirm);
         assert_eq!(verdict_of_tombstone(stored, 4), Verdict::Stale);
         assert_eq!(verdict(stored, version(5, false, Eviction::Confirmed)), Verdict::Confirm);
-        // Another process takes the eviction for a deletion, and the object may be there until its grace period ends.
+        // Another process takes the eviction for a deletion, but the object may exist until its grace period ends.
         assert_eq!(verdict(stored, version(5, true, Eviction::None)), Verdict::Stale);
         // Its deletion may have been requested meanwhile.
         assert_eq!(verdict(stored, version(6, true, Eviction::None)), Verdict::Stale);

@@ -1,12 +1,12 @@
-//! The history of a kind: the version of a row that ends is copied into `<table>_history`, by the database and in its writer's transaction,
-//! before the row is written over or deleted. A kind without a history has no such table, and pays for no statement.
+//! The history of a kind. Before a row is overwritten or deleted, the database copies the ending version into `<table>_history`, in the
+//! writer's transaction. A kind without a history has no such table, and pays for no statement.
 //!
-//! The present version of an object is its row, and began at the row's `update_time`. So a version begins where the one before it ends, there
-//! is one for each time at which there was a row, and the history alone never has to be changed. What leaves the version as it is (another
-//! definition of the kind, a backfill, the confirmation of an eviction) leaves `update_time`.
+//! The present version of an object is its row, and began at the row's `update_time`. So a version begins where the one before it ends,
+//! every time at which there was a row has its version, and the history never has to be changed on its own. Writes that do not change the
+//! version (another definition of the kind, a backfill, the confirmation of an eviction) do not change `update_time` either.
 //!
-//! A question about a moment must have the same answer for ever. So a version must not begin long before others see it: a writer takes the
-//! time once it has its locks, and lets its versions begin later if its commit is due more than [`OPEN`] after that. Those who ask wait until
+//! A query about a past moment must return the same answer for ever, so a version must not begin long before others see it. A writer takes
+//! the time once it has its locks, and lets its versions start later if its commit comes more than [`OPEN`] after that. Readers wait until
 //! a moment is [`SETTLED`].
 
 use super::chunks::{MOST_ROWS, chunks};
@@ -19,19 +19,19 @@ use ingester_sql::dialect::statements::{
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// How old the time of a write may be when it is committed.
+/// The time of a write may be at most this old when it is committed.
 pub(super) const OPEN: Duration = Duration::from_secs(2);
 
-/// How long after a moment every write of an earlier time is visible: [`OPEN`], and what a commit takes.
+/// This long after a moment, every write with an earlier time is visible: [`OPEN`], and the time of a commit.
 pub(crate) const SETTLED: Duration = Duration::from_secs(5);
 
-/// Returns true if it is late for a write of a time.
+/// Returns true if a write with this time would be committed too late.
 pub(super) fn is_late(time: Micros, now: Micros) -> bool {
     now.0.saturating_sub(time.0) > i64::try_from(OPEN.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Lets the versions that began at a time, and those that ended then, begin and end later. The transaction has written them, or has their rows'
-/// locks. Returns how many began then.
+/// Moves the start and the end of versions from one time to a later one. The transaction has written them, or has their rows' locks.
+/// Returns how many began at the earlier time.
 pub(super) async fn move_versions(
     tx: &mut Transaction,
     table: &Table,
@@ -43,7 +43,8 @@ pub(super) async fn move_versions(
     let mut moved = 0;
     for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
         let begun = tx.execute(&BeginLater { table, uids, from, to }).await?;
-        // Of a single object: if it has another version by now, that one's begin stays the end of the one before it.
+        // After the commit of a single object, it may have another version by now. Then no version began at `from`, and the other version's
+        // start stays the end of the one before it.
         if begun > 0 {
             tx.execute(&EndLater { former, uids, from, to }).await?;
         }
@@ -52,21 +53,22 @@ pub(super) async fn move_versions(
     Ok(moved)
 }
 
-/// The `update_time` of rows that are written: now, but for those in `others`.
+/// The `update_time` of the written rows: now, except for the rows in `others`.
 pub(super) struct Times {
     now: Micros,
     others: HashMap<String, Micros>,
 }
 
 impl Times {
-    /// That of the row of an object.
+    /// Returns the time of an object's row.
     pub(super) fn of(&self, uid: &str) -> Micros {
         self.others.get(uid).copied().unwrap_or(self.now)
     }
 }
 
-/// Keeps the versions of rows that end, and returns when the next ones begin: now, by the database's clock, and at least a microsecond after
-/// they have begun themselves. Each row has its uid and what becomes of it; `None` if its version stays the same. The transaction has locked them.
+/// Copies the ending versions of rows, and returns the times at which the next ones begin: now, by the database's clock, and at least a
+/// microsecond after the start of the ending version. Each row has its uid and its change; `None` if its version stays the same. The
+/// transaction has locked the rows.
 pub(super) async fn keep_versions(
     tx: &mut Transaction,
     table: &Table,
@@ -88,7 +90,7 @@ pub(super) async fn keep_versions(
             }
         }
     }
-    // Nearly always one group: all are updated now.
+    // Almost always one group, because all rows are updated now.
     let mut groups: Vec<((Micros, What), Vec<&str>)> = Vec::new();
     for (uid, what) in rows.iter().filter_map(|(uid, what)| Some((*uid, (*what)?))) {
         let end = (times.of(uid), what);
@@ -106,7 +108,7 @@ pub(super) async fn keep_versions(
     Ok(times)
 }
 
-/// Makes the first versions of new rows begin after the former ones of the same objects, if they had a row before.
+/// Makes the first versions of new rows begin after the former versions of the same objects, if they had a row before.
 pub(super) async fn begin_versions<'u>(
     tx: &mut Transaction,
     table: &Table,
@@ -120,7 +122,7 @@ pub(super) async fn begin_versions<'u>(
     Ok(())
 }
 
-/// Marks rows as deleted, which the transaction has locked.
+/// Marks rows that the transaction has locked as deleted.
 pub(super) async fn mark_deleted(
     tx: &mut Transaction,
     table: &Table,

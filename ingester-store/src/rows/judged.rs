@@ -1,5 +1,5 @@
-//! A batch that the database itself judges: the statement that writes the rows has the guard as its condition. So they are not read and locked
-//! first; where a lock is written into the row, that costs as much as writing the row.
+//! Batches that the database itself judges: the statement that writes the rows has the guard as its condition, so the rows are not read and
+//! locked first. In a database that stores locks in the row, locking costs as much as writing the row.
 //!
 //! The condition is the guard's usual case alone: a later version of a live row. All other changes are written as in any batch.
 //!
@@ -17,14 +17,14 @@ use ingester_sql::dialect::statements::{OverwriteExpected, TombstoneOlder};
 use std::collections::HashSet;
 
 impl<'a> Batch<'a> {
-    /// Writes the main rows of a batch of changes that are all of one sort. With several sorts, there would be several statements, and more
-    /// deadlocks. Returns the part of the plan that is written.
+    /// Writes the main rows of a batch if its changes are all of one sort. Several sorts would need several statements, and so cause more
+    /// deadlocks. Returns the part of the plan that was written.
     pub(super) async fn write_judged(
         &self,
         tx: &mut Transaction,
         log: &mut Log<'a>,
     ) -> Result<WritePlan<'a>, sqlx::Error> {
-        // Of a kind with a history, the versions that end are kept before.
+        // A kind with a history has to copy the ending versions before.
         let can_judge = tx.dialect().judges() && self.table.history.is_none();
         let plan = can_judge.then(|| self.plan_to_judge()).flatten();
         let Some(mut plan) = plan else { return Ok(WritePlan::default()) };
@@ -43,13 +43,14 @@ impl<'a> Batch<'a> {
             let overwrite = OverwriteExpected { table: self.table, rows: &expected, update_time: self.now };
             written.extend(tx.fetch(&overwrite).await?);
         }
+        // Rows that the statements skipped stay out of this plan; the caller reads and locks them.
         plan.retain(|uid| written.contains(uid));
         log.overwritten(&plan);
         Ok(plan)
     }
 
-    /// Plans the changes, as if the rows were stored that the conditions of the statements require. Returns `None` if they have no such
-    /// condition, or are of several sorts.
+    /// Plans the changes under the assumption that the stored rows are the ones that the statements' conditions require. Returns `None` if
+    /// a change has no such condition, or if there are several sorts.
     fn plan_to_judge(&self) -> Option<WritePlan<'a>> {
         let mut plan = WritePlan::default();
         for change in self.changes {

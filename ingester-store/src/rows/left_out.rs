@@ -1,11 +1,12 @@
-//! Live rows whose stored objects the filter of their kind leaves out: another filter wrote them. One with a mistake leaves out a whole kind,
-//! so such rows are counted before any is marked as deleted, and above the limit of sweeps ([`Fuse`]) they wait.
+//! Live rows whose stored objects the filter of their kind leaves out, because they were written under another filter. A filter with a
+//! mistake may leave out a whole kind, so such rows are counted before any is marked as deleted. Above the limit of sweeps ([`Fuse`]), they
+//! wait.
 //!
-//! Only [`Store::judge_left_out`] decides whether they may be marked: the backfill and all units of the mirror call it. A setting shares the count:
-//! `filter/` and the kind's table. A call after [`FRESH`] seconds counts again: meanwhile a person may have marked the rows, or another
-//! program may have written more of them.
+//! Only [`Store::judge_left_out`] decides whether they may be marked: the backfill and all units of the mirror call it. They share the
+//! count in a setting, named `filter/` and the kind's table. A call after [`FRESH`] seconds counts again, because a person may have marked
+//! the rows meanwhile, or another program may have written more of them.
 //!
-//! An object that leaves the filter by a change of its own does not count: its stored text still passes.
+//! An object that leaves the filter because it has changed does not count: its stored text still passes.
 
 use super::fuse::Fuse;
 use crate::driver::StoreError;
@@ -20,38 +21,38 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a count holds, in seconds.
+/// A count is valid for this many seconds.
 pub const FRESH: u64 = 600;
 
 /// The rows of the first page, and the most rows of a page.
 const ROWS: (usize, usize) = (8, 500);
 
-/// About how many bytes of objects a page should have.
+/// A page should have about this many bytes of objects.
 const BYTES: usize = 2 << 20;
 
-/// How long the database may take for a page.
+/// The time limit of the database for a page.
 const PAGE: Duration = Duration::from_secs(60);
 
-/// How many live rows a filter leaves out.
+/// The number of live rows that a filter leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Rows whose stored objects do not pass.
     pub rows: u64,
-    /// All live rows of the kind, without those of evicted objects.
+    /// All live rows of the kind, without the rows of evicted objects.
     pub live: u64,
 }
 
-/// The decision on marking rows that a filter leaves out as deleted.
+/// The decision whether rows that a filter leaves out may be marked as deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterVerdict {
-    /// They may.
+    /// They may be marked.
     Marks(LeftOut),
-    /// They are too many: none is marked, until a person says that they are meant.
+    /// They are too many. None is marked until a person confirms that this is intended.
     Waits(LeftOut),
 }
 
 impl FilterVerdict {
-    /// The verdict about so many rows; without a limit they may be marked.
+    /// Returns the verdict for this many rows; without a limit they may be marked.
     pub fn of(found: LeftOut, fuse: Option<&Fuse>) -> Self {
         match fuse {
             Some(fuse) if fuse.refuses(found.rows, found.live) => FilterVerdict::Waits(found),
@@ -64,7 +65,7 @@ impl FilterVerdict {
         matches!(self, FilterVerdict::Marks(_))
     }
 
-    /// How many rows wait.
+    /// Returns the number of rows that wait.
     pub fn waiting(self) -> u64 {
         match self {
             FilterVerdict::Marks(_) => 0,
@@ -82,7 +83,7 @@ pub fn leaves_out(kind: &Kind, json: impl Into<Arc<str>>) -> Result<bool, String
     judged.map_err(|_| "the filter of this kind panicked".to_owned())?.map_err(|error| error.to_string())
 }
 
-/// A count, and when and for which definition it was made.
+/// A count, with its time and the definition for which it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Counted {
     filter: String,
@@ -118,7 +119,8 @@ fn name(kind: &Kind) -> String {
     format!("filter/{}", Fingerprint::NONE.text(kind.table().name.as_str()))
 }
 
-/// The present filter of a kind. A definition that returns is another one: rows of the one in between were written meanwhile.
+/// Identifies the present filter of a kind. A definition that was replaced and then returns counts as another one, because rows of the
+/// definition in between were written meanwhile.
 fn filter_of(kind: &Kind) -> String {
     let row = kind.recipes().map_or(Fingerprint::NONE, |recipes| recipes.row);
     row.number(kind.ingest_version().into()).to_string()

@@ -18,11 +18,12 @@ use std::collections::HashSet;
 #[derive(Clone, Copy)]
 pub(super) struct LockedRows {
     pub(super) table: &'static Table,
-    /// When the versions that are written begin, by the database's clock.
+    /// The time at which the written versions begin, by the database's clock.
     pub(super) now: Micros,
     /// The largest packet that the server takes, in bytes.
     pub(super) max_packet: usize,
-    /// Inserted rows have no companions yet. That is wrong if somebody deleted a main row by hand: then the statement fails.
+    /// True if inserted rows are assumed to have no companions yet. If somebody deleted a main row by hand, that is wrong, and the
+    /// statement fails.
     pub(super) no_leftovers: bool,
 }
 
@@ -52,7 +53,7 @@ impl LockedRows {
         Ok(())
     }
 
-    /// Makes the companions of inserted and overwritten rows those that the plan's rows have.
+    /// Makes the stored companions of inserted and overwritten rows equal to the ones of the plan's rows.
     pub(super) async fn write_companions(&self, tx: &mut Transaction, plan: &WritePlan<'_>) -> Result<(), sqlx::Error> {
         let of = |companions: StoredCompanions| {
             let rows = plan.overwrite.iter().filter(move |overwrite| overwrite.companions == companions);
@@ -70,8 +71,9 @@ impl LockedRows {
         Ok(())
     }
 
-    /// Makes the stored rows of one companion table equal to those of the rows. `inserted` have none stored yet, `present` may. Adds the uids of
-    /// those `present` that had others to `changed`, if that is given. Returns the rows that were stored.
+    /// Makes the stored rows of one companion table equal to the companions of these rows. `inserted` have none stored yet, `present` may
+    /// have some. If `changed` is given, adds the uids of the `present` rows whose companions differed. Returns the companion rows that
+    /// were stored.
     pub(super) async fn write_companion(
         &self,
         tx: &mut Transaction,

@@ -1,9 +1,10 @@
-//! What a writer records in the log of changes: an entry for each row that it changes, in its own transaction, at its end. An entry locks
-//! nothing that another writer waits for.
+//! The entries of a writer in the log of changes: one for each row that it changes, written at the end of its own transaction. An entry
+//! locks nothing that another writer waits for.
 //!
-//! A first fill is many rows of which no reader has heard. While a log has never been read, a transaction that only inserts rows, several of
-//! them, records one reset instead of their entries. The reset is as good as the entries for any reader that has begun since: it is
-//! committed with the rows, so a reader that was before it meets it and reads the rows anew, and one that is behind it has read them.
+//! A first fill writes many rows that no reader knows yet. While a log has never been read, a transaction that only inserts rows, several
+//! of them, records one reset instead of their entries. For any reader that has begun since, the reset is as good as the entries, because
+//! it is committed with the rows: a reader that started before it reaches it and reads all rows again, and a reader that started behind it
+//! has read the rows already.
 
 use super::chunks::{MOST_ROWS, chunks, packets, room};
 use super::plan::{WritePlan, what};
@@ -15,21 +16,21 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::Statement;
 use ingester_sql::dialect::statements::{Marked, RecordChanges, RecordRowChanges, Recorded, What};
 
-/// Entries that are to be recorded at the end of a transaction.
+/// Entries to record at the end of a transaction.
 pub(super) struct Log<'a> {
     table: &'static Table,
     at: Micros,
-    /// Whether the database has a log.
+    /// True if the database has a log.
     is_on: bool,
-    /// Whether no reader of it was known a moment ago.
+    /// True if the log had no known reader a moment ago.
     is_unread: bool,
-    /// Rows that the writer knows.
+    /// Changed rows that the writer has in memory.
     known: Vec<Recorded<'a>>,
-    /// How many of them it has inserted.
+    /// The number of `known` rows that were inserted.
     inserted: usize,
     /// Rows that the database has marked as deleted.
     marked: Vec<Marked>,
-    /// The uids of rows that are stored and locked, by what has become of them.
+    /// The uids of rows that are stored and locked, each with its change.
     stored: Vec<(What, &'a str)>,
 }
 
@@ -47,7 +48,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// A plan is run.
+    /// Adds the entries of a plan that has been run.
     pub(super) fn add(&mut self, plan: &WritePlan<'a>) {
         self.inserted += plan.insert.len();
         plan.insert.iter().for_each(|row| self.row(row, what(row, None)));
@@ -56,35 +57,35 @@ impl<'a> Log<'a> {
         self.stored(What::Evicted, plan.confirm.iter().copied());
     }
 
-    /// The rows that a plan overwrites are written.
+    /// Adds the entries of the rows that a plan has overwritten.
     pub(super) fn overwritten(&mut self, plan: &WritePlan<'a>) {
         for overwrite in &plan.overwrite {
             overwrite.entries.into_iter().flatten().for_each(|what| self.row(overwrite.row, what));
         }
     }
 
-    /// A row is written that the writer knows.
+    /// Adds the entry of a written row that the writer has in memory.
     pub(super) fn row(&mut self, row: &'a Row, what: What) {
         if self.is_on {
             self.known.push(recorded(row, what));
         }
     }
 
-    /// The database has marked rows as deleted.
+    /// Adds the entries of rows that the database has marked as deleted.
     pub(super) fn marked(&mut self, marked: Vec<Marked>) {
         if self.is_on {
             self.marked.extend(marked);
         }
     }
 
-    /// Stored rows are changed, of which the writer knows the uids.
+    /// Adds the entries of changed rows if the writer knows only their uids.
     pub(super) fn stored(&mut self, what: What, uids: impl IntoIterator<Item = &'a str>) {
         if self.is_on {
             self.stored.extend(uids.into_iter().map(|uid| (what, uid)));
         }
     }
 
-    /// The one entry that takes the place of all, if it may.
+    /// Returns the reset that replaces all entries, if one may.
     fn reset(&self) -> Option<Recorded<'static>> {
         let is_fill = self.is_unread
             && self.marked.is_empty()
@@ -95,7 +96,7 @@ impl<'a> Log<'a> {
         is_fill.then_some(Recorded { uid: "", namespace: "", name: "", res_version, what: What::Reset })
     }
 
-    /// Records the entries, commits if `done` is a success, else rolls back. Returns `done`.
+    /// Records the entries and commits if `done` is a success; rolls back otherwise. Returns `done`.
     pub(super) async fn end<T>(
         &self,
         tx: Transaction,
@@ -127,7 +128,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// The entry of a row.
+/// Returns the entry of a row.
 pub(super) fn recorded(row: &Row, what: What) -> Recorded<'_> {
     let text = |place: usize| match &row.values[place] {
         Value::Text(text) => &**text,
@@ -138,12 +139,12 @@ pub(super) fn recorded(row: &Row, what: What) -> Recorded<'_> {
 }
 
 impl Store {
-    /// The log of one transaction.
+    /// Begins the log of one transaction.
     pub(super) async fn log<'a>(&self, table: &'static Table, at: Micros) -> Result<Log<'a>, sqlx::Error> {
         Ok(Log::new(table, at, self.logs().await?))
     }
 
-    /// The log of a transaction that writes this many objects, if `is_on`.
+    /// Begins the log of a transaction that writes this many objects, if `is_on`.
     pub(super) async fn log_of_batch<'a>(
         &self,
         table: &'static Table,

@@ -6,7 +6,7 @@ use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_sql::dialect::statements::{ForgetLostEvictions, LostRow, ReadLostEvictions, RecordLostEvictions};
 
-/// How many evictions one statement records.
+/// One statement records this many evictions.
 const AT_ONCE: usize = 100;
 
 /// An eviction whose row is lost.
@@ -23,7 +23,8 @@ pub struct LostEviction {
 }
 
 impl Store {
-    /// The evictions of a kind that are recorded as lost; with a namespace, only those in it. A database without the table has none.
+    /// Returns the evictions of a kind that are recorded as lost; with a namespace, only the ones in it. A database without the table has
+    /// none.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -51,7 +52,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the records of evictions that are not lost any more.
+    /// Deletes the records of evictions that are no longer lost.
     ///
     /// # Errors
     /// As [`Store::write`].

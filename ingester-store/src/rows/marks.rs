@@ -1,8 +1,8 @@
-//! Rows of only copies leave SQL in two steps. A rule first marks a row, which also deletes it for readers; after a grace the same rule,
-//! unchanged, must still let it go before the row is purged. A mark can be taken back in between: by the program if the rule no longer
-//! holds, by a user with `ingester policies revert`.
+//! Rows that are the only copy of their object leave SQL in two steps. A rule first marks a row, which also deletes it for readers; after a
+//! grace the same rule, unchanged, must still let it go before the row is purged. A mark can be taken back in between: by the program if
+//! the rule no longer holds, by a user with `ingester policies revert`.
 //!
-//! Main rows are locked first, as by every writer, so a mark and its row agree.
+//! Like every writer, it locks main rows first, so a mark and its row agree.
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::history::{keep_versions, mark_deleted};
@@ -41,7 +41,7 @@ pub struct Marking {
     pub exempt: u64,
 }
 
-/// Why a mark is taken back. It decides what the rule may do with the row later.
+/// The reason for taking a mark back. It decides what the rule may do with the row later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withdrawal {
     /// The rule no longer holds: it may mark the row again later.
@@ -59,13 +59,13 @@ pub struct Withdrawn {
     pub namesakes: Vec<(String, String)>,
 }
 
-/// A hash of a row's text, as marks record it.
+/// Returns the hash of a row's text, as marks record it.
 pub fn text_hash(text: &str) -> String {
     Fingerprint::NONE.text(text).to_string()
 }
 
 impl Store {
-    /// The marks of these rows, in the order of uid and rule.
+    /// Returns the marks of these rows, in the order of uid and rule.
     ///
     /// # Errors
     /// If the table of marks cannot be read within the retries.
@@ -82,7 +82,7 @@ impl Store {
         .await
     }
 
-    /// A page of a table's marks in the order of uid and rule: those after this one.
+    /// Returns a page of a table's marks in the order of uid and rule: the ones after `last`.
     ///
     /// # Errors
     /// As [`Store::marks_of`].
@@ -95,8 +95,8 @@ impl Store {
             .await
     }
 
-    /// Marks those of these rows that have the standing in which they were judged and that the premise lets the rule judge: they are deleted
-    /// for readers, unless they are already. A row that another rule has marked stays as it is.
+    /// Marks the rows that still have the standing in which they were judged and that the premise lets the rule judge. A marked row is
+    /// deleted for readers, unless it is already. A row that another rule has marked stays as it is.
     ///
     /// # Errors
     /// If the rows cannot be read or written within the retries.
@@ -133,7 +133,7 @@ impl Store {
         Ok(marking)
     }
 
-    /// Takes marks back. A row that its mark has deleted lives again, unless a live row has its name by now.
+    /// Takes marks back. A row that its mark had deleted lives again, unless a live row has its name by now.
     ///
     /// # Errors
     /// If the rows cannot be read or written within the retries.
@@ -168,7 +168,7 @@ impl Store {
     }
 }
 
-/// Marks rows; returns what became of them, and the uids of those that are deleted now.
+/// Marks rows. Returns the result, and the uids of rows that are deleted now.
 async fn mark_locked(
     tx: &mut Transaction,
     kind: &Kind,
@@ -222,7 +222,7 @@ async fn mark_locked(
     Ok((marking, deleted))
 }
 
-/// Takes marks back; returns what became of their rows, and the uids of those that live again.
+/// Takes marks back. Returns the result, and the uids of rows that live again.
 async fn withdraw_locked(
     tx: &mut Transaction,
     table: &'static Table,
@@ -233,7 +233,7 @@ async fn withdraw_locked(
     uids.sort_unstable();
     uids.dedup();
     let locked = tx.fetch(&LockPurgeable { table, uids: &uids }).await?;
-    // Another process may have taken some of them back meanwhile.
+    // Another process may have taken some of the marks back meanwhile.
     let recorded = tx.fetch(&ReadMarks { table: table.name.as_str(), of: MarksOf::Rows(&uids) }).await?;
     let marks: Vec<&Mark> = marks.iter().filter(|mark| recorded.contains(mark)).collect();
     let deleted_by = |uid: &str, standing: &Standing| {
@@ -268,7 +268,7 @@ async fn withdraw_locked(
     Ok((withdrawn, restored.into_iter().map(str::to_owned).collect()))
 }
 
-/// Takes the deletion of rows back, which the transaction has locked, and keeps their versions until now.
+/// Undoes the deletion of rows that the transaction has locked, and copies their versions until now into the history.
 async fn undelete(tx: &mut Transaction, table: &Table, uids: &[&str], now: Micros) -> Result<(), sqlx::Error> {
     if uids.is_empty() {
         return Ok(());

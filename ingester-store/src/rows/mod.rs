@@ -1,15 +1,15 @@
-//! Rows of objects: written in batches under the guard, read back, compared, purged.
+//! Rows of objects: written in batches under the guard, read back, compared and purged.
 //!
 //! May use: ingester-core, ingester-sql, driver, store, ledger.
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database, know Kubernetes.
 //!
 //! # Guarantees
-//! - A batch is one transaction: all of it is stored or nothing.
+//! - A batch is one transaction: it is stored completely or not at all.
 //! - A stale write changes nothing, neither the main table nor labels and annotations ([`guard`]).
 //! - If a database refuses a batch because of one object, only that object is rejected: the batch is halved until the
 //!   object stands alone.
-//! - An unclassified error is the object's only once it has lasted while others were stored (`store/doubts.rs`). Until then the object
-//!   is postponed, and the others are stored.
+//! - An unclassified error is blamed on an object only once it has lasted while others were stored (`store/doubts.rs`). Until then the
+//!   object is postponed, and the others are stored.
 //! - Deadlocks, lock waits, lost connections and other transient errors are retried ([`Retry`](crate::Retry)).
 
 mod ask;

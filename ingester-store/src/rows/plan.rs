@@ -1,15 +1,16 @@
-//! What a batch changes: rows of the main table, which companions have to follow, which versions end, what the log records. Pure.
+//! The plan of a batch: the rows of the main table to write, the companions that have to follow, the versions that end, and the entries of
+//! the log. Pure.
 //!
-//! An executor says which version of each row it takes for stored, and runs the plan: [`single`](super::single) takes the version that the writer
-//! expects and writes one object in one round trip, [`judged`](super::judged) takes the one that the condition of its statement
-//! requires, [`locked`](super::locked) has read and locked the rows. No executor decides anything about a row.
+//! An executor says which version of each row it assumes to be stored, and runs the plan. [`single`](super::single) assumes the version
+//! that the writer expects, and writes one object in one round trip. [`judged`](super::judged) assumes the version that the condition of
+//! its statement requires. [`locked`](super::locked) has read and locked the rows. No executor decides anything about a row.
 
 use super::change::{Report, RowChange};
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_core::row::{Expected, Row};
 use ingester_sql::dialect::statements::{Gone, What};
 
-/// What a batch changes.
+/// The changes that a batch makes.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct WritePlan<'a> {
     /// Rows to insert.
@@ -20,9 +21,9 @@ pub(super) struct WritePlan<'a> {
     pub(super) mark: Vec<Gone<'a>>,
     /// The uids of evicted rows whose objects have left etcd.
     pub(super) confirm: Vec<&'a str>,
-    /// How many changes are stored already.
+    /// The number of changes that are stored already.
     pub(super) unchanged: usize,
-    /// The uids of objects that only a look at the cluster can judge.
+    /// The uids of objects for which the cluster must be asked.
     pub(super) stale: Vec<&'a str>,
 }
 
@@ -31,32 +32,32 @@ pub(super) struct WritePlan<'a> {
 pub(super) struct RowOverwrite<'a> {
     /// The new row.
     pub(super) row: &'a Row,
-    /// What is known of the stored companions.
+    /// What the batch knows about the stored companions.
     pub(super) companions: StoredCompanions,
-    /// The entries of the log, in order. None of them if the row says nothing new of its object: then its version does not end either.
+    /// The entries of the log, in order. There are none if the row says nothing new about its object; then its version does not end either.
     pub(super) entries: [Option<What>; 2],
 }
 
-/// What is known of the stored labels, annotations and many values of a row before they are read.
+/// The knowledge about the stored labels, annotations and many values of a row before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoredCompanions {
-    /// They are those of the new row.
+    /// They equal the companions of the new row.
     Same,
-    /// They are the ones that the writer expects, and differ from those of the new row.
+    /// They are the ones that the writer expects, and differ from the companions of the new row.
     Expected,
     /// Nothing is known.
     Unknown,
 }
 
 impl<'a> WritePlan<'a> {
-    /// Plans one change. `stored`: the version of the stored row; `None` if there is none.
+    /// Plans one change. `stored` is the version of the stored row; `None` if there is none.
     pub(super) fn add(&mut self, change: &'a RowChange, stored: Option<Version>) {
         match change {
             RowChange::Row(row) => self.add_row(row, stored),
             RowChange::Replacement { row, seen } => match stored {
                 Some(stored) => {
                     let verdict = verdict_over(stored, *seen, row.version());
-                    // Even if the stored row has the same version, it differs from the cluster's.
+                    // Even if the stored row has the same version, it differs from the object in the cluster.
                     let entries = steps(row, stored);
                     self.add_judged(verdict, RowOverwrite { row, companions: StoredCompanions::Unknown, entries });
                 }
@@ -123,7 +124,7 @@ impl<'a> WritePlan<'a> {
         rows.map(|row| &*row.uid).chain(marked).chain(self.confirm.iter().copied())
     }
 
-    /// Keeps what concerns these rows.
+    /// Keeps only the part of the plan that concerns these rows.
     pub(super) fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
         self.insert.retain(|row| is_kept(&row.uid));
         self.overwrite.retain(|overwrite| is_kept(&overwrite.row.uid));
@@ -153,7 +154,7 @@ impl<'a> WritePlan<'a> {
 }
 
 impl RowOverwrite<'_> {
-    /// Returns what becomes of the object; `None` if its version stays the same.
+    /// Returns the change of the object; `None` if its version stays the same.
     pub(super) fn becomes(&self) -> Option<What> {
         let [_, last] = self.entries;
         last
@@ -161,8 +162,8 @@ impl RowOverwrite<'_> {
 }
 
 impl StoredCompanions {
-    /// Compares the expected companions with those of the new row, if the stored row is the expected one. A main row and its companions are only
-    /// written together, so the version of the main row stands for all of them.
+    /// Compares the expected companions with the ones of the new row, if the stored row is the expected one. A main row and its companions
+    /// are only written together, so the version of the main row stands for all of them.
     fn of(row: &Row, stored: Version) -> Self {
         let Some(Expected::Stored { res_version, companions }) = row.expected else {
             return StoredCompanions::Unknown;
@@ -192,7 +193,7 @@ pub(super) fn expected_version(row: &Row) -> Option<Version> {
     }
 }
 
-/// Returns what becomes of an object whose row replaces the stored one, or is the first one.
+/// Returns the change of an object whose row replaces the stored one, or is the first one.
 pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
     match (row.delete_time, row.eviction(), stored) {
         (Some(_), _, _) => What::Deleted,
@@ -206,9 +207,9 @@ pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
     }
 }
 
-/// Returns the log's entries for a row that replaces the stored one, in order. The last one says what becomes of the object. The entry of an eviction does
-/// not tell what was before it, so another entry precedes it if the row was deleted, or if the object is evicted at once, as by an import: then
-/// watchers of live objects learn that it has left them.
+/// Returns the log's entries for a row that replaces the stored one, in order. The last one is the change of the object. The entry of an
+/// eviction does not tell the state before it, so another entry precedes it if the row was deleted, or if the object is evicted at once, as
+/// by an import. Watchers of live objects then learn that it is no longer one of them.
 fn steps(row: &Row, stored: Version) -> [Option<What>; 2] {
     let last = what(row, Some(stored));
     let first = match last {
@@ -219,8 +220,8 @@ fn steps(row: &Row, stored: Version) -> [Option<What>; 2] {
     [first, Some(last)]
 }
 
-/// Returns true if a row says something else of its object than the stored one: not if another definition of the kind made it from the same
-/// version. Objects from hand-written files have no versions.
+/// Returns true if a row says something else about its object than the stored one. A row that another definition of the kind made from the
+/// same version does not. Objects from hand-written files have no versions.
 fn is_news(row: &Row, stored: Version) -> bool {
     let new = row.version();
     let same = Version { ingest_version: stored.ingest_version, ..new } == stored;

@@ -1,6 +1,6 @@
-//! Which rows rules may judge. `ingest_version` excludes rows that another definition wrote; then the object's text proves the rest: what
-//! rules read of a row is computed once more and compared. Columns can be out of date (not backfilled yet, kept by design, edited by hand),
-//! and a rule that reads them may destroy the only copy of an object.
+//! Decides which rows the rules may judge. `ingest_version` excludes rows that another definition wrote. The object's text proves the rest:
+//! the parts of a row that rules read are computed once more and compared. Columns can be out of date (not backfilled yet, kept by design,
+//! edited by hand), and a rule that reads them may destroy the only copy of an object.
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::read::{StoredRow, read_rows};
@@ -22,7 +22,7 @@ const NUMBER: &str = "ingest_version";
 pub struct Premise {
     /// The parts of a row that the rules read.
     pub reads: Reads,
-    /// The definition since which all these parts are computed as now.
+    /// The first definition since which all these parts are computed as they are now.
     pub since: u32,
     /// The definition of this process; 0 if it has none that is recorded.
     pub own: u32,
@@ -32,7 +32,7 @@ pub struct Premise {
     pub has_nul: bool,
 }
 
-/// Why no rule may judge a row now.
+/// The reason why no rule may judge a row now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pending {
     /// This process does not have the latest definition of the kind.
@@ -46,12 +46,12 @@ pub enum Pending {
     Definition {
         /// That definition; 0 if none has computed its columns.
         row: u32,
-        /// The definition since which what rules read is unchanged.
+        /// The first definition since which the parts that rules read are unchanged.
         since: u32,
     },
     /// The object's text cannot be decoded.
     Undecodable(String),
-    /// A part of the row is not what the object's text gives.
+    /// A part of the row differs from the value that the object's text gives.
     Differs(Ident),
 }
 
@@ -91,7 +91,7 @@ impl Premise {
         self.own > 0 && self.own >= self.latest
     }
 
-    /// Why a row of this definition may not be judged; `None` if its text is all that remains to be proved.
+    /// Returns the reason why a row of this definition may not be judged; `None` if only the proof by its text remains.
     pub fn refuses(&self, ingest_version: u32) -> Option<Pending> {
         let Premise { since, own, latest, .. } = *self;
         if !self.is_of_latest() {
@@ -101,7 +101,7 @@ impl Premise {
         (!is_known).then_some(Pending::Definition { row: ingest_version, since })
     }
 
-    /// The rows that [`Premise::refuses`], as a condition of a query.
+    /// Returns the condition of a query for the rows that [`Premise::refuses`] refuses.
     pub fn refused(&self) -> Option<Filter> {
         if !self.is_of_latest() {
             return None;
@@ -111,7 +111,8 @@ impl Premise {
         Some(judged.negated())
     }
 
-    /// Computes what rules read of a stored row once more. Returns the row of its object, or why the row may not be judged.
+    /// Computes the parts of a stored row that rules read once more. Returns the row of its object, or the reason why the row may not be
+    /// judged.
     ///
     /// # Errors
     /// [`Pending`]
@@ -143,7 +144,7 @@ impl Premise {
         Ok(self.reads.evidence(kind.table(), &self.computed(kind, object)?))
     }
 
-    /// The row that the present definition makes of an object, whatever the kind's filter says.
+    /// Returns the row that the present definition makes of an object, whatever the kind's filter says.
     fn computed(&self, kind: &Kind, object: &Object) -> Result<Row, Pending> {
         let row = kind.unfiltered_row(object).map_err(|error| Pending::Undecodable(error.to_string()))?;
         let row = row.ok_or_else(|| Pending::Undecodable("the kind's filter leaves it out".to_owned()))?;
@@ -173,7 +174,8 @@ impl Store {
     }
 }
 
-/// Those of these rows, which the transaction has locked, that a premise lets rules judge, with their texts; and how many it does not.
+/// Returns the rows, with their texts, that a premise lets rules judge, and the number of rows that it does not. The transaction has locked
+/// the rows.
 pub(super) async fn proved(
     tx: &mut Transaction,
     kind: &Kind,

@@ -1,7 +1,7 @@
-//! Rows that are deleted for good: those of objects that were deleted long ago, those that a rule has judged, and former versions of objects.
+//! Deletes rows for good: rows of objects that were deleted long ago, rows that a rule has judged, and former versions of objects.
 //!
-//! In small batches, so that writers wait only for a few rows. Main rows are locked first, as by every writer; what was found without
-//! locks is looked at again then, because an object may have come back meanwhile.
+//! It works in small batches, so that writers wait only for a few rows. Like every writer, it locks main rows first. A row that was found
+//! without a lock is then checked again, because its object may have come back meanwhile.
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::history::keep_versions;
@@ -22,11 +22,13 @@ use ingester_sql::dialect::{Access, OfGroup};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// Where a batch of [`Store::purge_older`] ended: the next one does not read again what this one has left. The default is the beginning.
+/// The place where a batch of [`Store::purge_older`] ended, so that the next one does not read again the rows that this one has left. The
+/// default is the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PurgePlace(Option<(String, Micros)>);
 
-/// The conditions that judged rows must meet once they are locked, in addition to their standing: rules may judge them at all.
+/// The conditions that judged rows must meet once they are locked, in addition to their standing. They make sure that rules may judge the
+/// rows at all.
 #[derive(Clone, Copy, Debug)]
 pub struct PurgeTerms<'a> {
     /// The premise that their texts must prove.
@@ -35,29 +37,29 @@ pub struct PurgeTerms<'a> {
     pub marked: Option<(MarkingRule<'a>, Micros)>,
 }
 
-/// What a batch of [`Store::purge`] did.
+/// The result of a batch of [`Store::purge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Purged {
-    /// How many rows are gone, with those of companion tables.
+    /// Number of deleted rows, including rows of companion tables.
     pub rows: u64,
-    /// Whether there may be more.
+    /// True if there may be more.
     pub more: bool,
 }
 
 impl Store {
-    /// Deletes a batch of rows, with their labels and annotations, whose objects were deleted before a time: the oldest first. Rows of
+    /// Deletes a batch of rows, with their labels and annotations, whose objects were deleted before a time, the oldest first. Rows of
     /// evicted objects are never among them, not even if they were deleted since.
     ///
     /// # Errors
     /// If the tables cannot be read or written within the retries.
     pub async fn purge(&self, kind: &Kind, before: Micros) -> Result<Purged, StoreError> {
         let Purged { rows, more } = self.purge_behind(kind, before, &mut PurgePlace::default()).await?;
-        // If none could be deleted, the next batch would be the same one.
+        // If nothing could be deleted, the next batch would find the same rows.
         Ok(Purged { rows, more: more && rows > 0 })
     }
 
-    /// As [`Store::purge`], of rows whose objects were deleted this long ago by the database's clock, which is asked now. The batch begins
-    /// at a place, and moves it to its end.
+    /// Like [`Store::purge`], for rows whose objects were deleted this long ago by the database's clock, which is asked now. The batch
+    /// begins at `place`, and moves it to the end of the batch.
     ///
     /// # Errors
     /// As [`Store::purge`].
@@ -81,7 +83,7 @@ impl Store {
         Ok(Purged { rows, more })
     }
 
-    /// Deletes those of these rows whose objects were deleted before a time, and were not evicted. Returns how many.
+    /// Deletes the rows whose objects were deleted before a time, and were not evicted. Returns how many.
     ///
     /// # Errors
     /// As [`Store::purge`].
@@ -92,8 +94,8 @@ impl Store {
         self.purge_where(kind, uids, &is_old, None).await
     }
 
-    /// Deletes those of these rows that still stand where they stood when they were judged, those of evicted objects among them, and that
-    /// meet the terms. Returns how many.
+    /// Deletes the rows that still have the standing in which they were judged and that meet the terms, including rows of evicted objects.
+    /// Returns how many.
     ///
     /// # Errors
     /// As [`Store::purge`].
@@ -109,7 +111,7 @@ impl Store {
         self.purge_where(kind, &uids, &|uid, now| judged.get(uid) == Some(&now), Some(terms)).await
     }
 
-    /// Deletes those of these rows of which this holds while they are locked.
+    /// Deletes the rows for which `holds` returns true while they are locked.
     async fn purge_where(
         &self,
         kind: &Kind,
@@ -148,9 +150,9 @@ impl Store {
 }
 
 impl Store {
-    /// Deletes a batch of former versions of a kind's objects: those that ended longer ago than `age` by the database's clock, the oldest first,
-    /// then those beyond the number that the kind keeps of each object. Without an age, none is too old. A kind without a history has nothing to
-    /// delete.
+    /// Deletes a batch of former versions of a kind's objects: first the ones that ended longer ago than `age` by the database's clock, the
+    /// oldest first, then the ones in excess of the number that the kind keeps of each object. Without an age, none is too old. A kind
+    /// without a history has nothing to delete.
     ///
     /// # Errors
     /// If the table cannot be read or written within the retries.
@@ -184,7 +186,7 @@ impl Store {
             let doing = || format!("purging rows of `{}`", former.name);
             rows += self.with_retries(doing, || async { self.pool.execute(delete).await }).await?;
         }
-        // If none could be deleted, the next batch would be the same one.
+        // If nothing could be deleted, the next batch would find the same rows.
         Ok(Purged { rows, more: is_full && rows > 0 })
     }
 
@@ -208,7 +210,7 @@ fn uids_of(rows: &[(String, Standing)]) -> Vec<&str> {
     rows.iter().map(|(uid, _)| uid.as_str()).collect()
 }
 
-/// Leaves those of these locked rows that meet the terms.
+/// Keeps the locked rows that meet the terms.
 async fn retain_proved(
     tx: &mut Transaction,
     kind: &Kind,
@@ -235,7 +237,8 @@ async fn retain_proved(
     Ok(())
 }
 
-/// Deletes locked rows with their marks. Keeps and logs them with this time first, while the rows still have names and versions.
+/// Deletes locked rows with their marks. First copies them into the history and logs them with this time, while the rows still have names
+/// and versions.
 async fn purge_locked(
     tx: &mut Transaction,
     kind: &Kind,
@@ -244,7 +247,7 @@ async fn purge_locked(
 ) -> Result<u64, sqlx::Error> {
     let table = kind.table();
     if logs {
-        // To readers of the log, an evicted object exists until it is deleted.
+        // For readers of the log, an evicted object exists until it is deleted.
         let exists = locked.iter().filter(|(_, now)| now.delete_time.is_none());
         let uids: Vec<&str> = exists.map(|(uid, _)| uid.as_str()).collect();
         for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {

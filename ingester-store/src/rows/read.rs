@@ -1,7 +1,7 @@
-//! Reading back what is stored: whole rows, which rows are live, and their names.
+//! Reads stored rows back: whole rows, the live rows, and their names.
 //!
-//! Nothing here takes a lock. A row and its labels are read in one transaction that sees one state of the database, so the labels
-//! are never those of another version.
+//! Nothing here takes a lock. A row and its labels are read in one transaction that sees one state of the database, so the labels never
+//! belong to another version.
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
@@ -16,8 +16,7 @@ use ingester_sql::dialect::{Access, OfGroup, Query};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// One object's rows in its tables. [`differences`](super::compare::differences) compares them with a row that was to be
-/// written.
+/// One object's rows in its tables. [`differences`](super::compare::differences) compares them with the row that should be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRow {
     /// `uid`
@@ -30,7 +29,7 @@ pub struct StoredRow {
     pub delete_time: Option<Micros>,
     /// `evict_time`; 1970 if the column holds something that is not a time.
     pub evict_time: Option<Micros>,
-    /// How far the eviction is, by `evict_time` and `evict_confirmed`.
+    /// The progress of the eviction, from `evict_time` and `evict_confirmed`.
     pub eviction: Eviction,
     /// Every column of the main table in its order, including these four and `update_time`. SQLite accepts values of other types
     /// than the column's; they are returned as they are.
@@ -44,7 +43,7 @@ pub struct StoredRow {
 }
 
 impl StoredRow {
-    /// Its version.
+    /// Returns the row's version.
     pub fn version(&self) -> Version {
         Version {
             res_version: self.res_version,
@@ -54,13 +53,13 @@ impl StoredRow {
         }
     }
 
-    /// Returns true if it is of the kind's group, in any version.
+    /// Returns true if the row belongs to the kind's group, in any version.
     pub(super) fn is_of(&self, kind: &Kind) -> bool {
         let Some(Value::Text(group_ver)) = self.values.get(base::GROUP_VER) else { return false };
         group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()
     }
 
-    /// The object's text.
+    /// Returns the object's text.
     pub fn json(&self) -> &str {
         match self.values.get(base::JSON) {
             Some(Value::Text(text)) => text,
@@ -76,26 +75,26 @@ pub struct LiveRow {
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
-    /// `ingest_version`: which definition of its kind wrote it, see [`Kind::is_older`](ingester_core::Kind::is_older).
+    /// `ingest_version`: the definition of the kind that wrote it, see [`Kind::is_older`](ingester_core::Kind::is_older).
     pub ingest_version: u32,
-    /// Whether the object is leaving etcd, or has left it.
+    /// The eviction's progress: the object is leaving etcd, or has left it.
     pub eviction: Eviction,
 }
 
-/// Whether rows whose eviction is confirmed are wanted: those of objects that left etcd and exist only in their rows.
+/// Decides whether rows with a confirmed eviction are read. Their objects have left etcd and exist only in these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evicted {
-    /// They are read as well.
+    /// The rows are read as well.
     Included,
-    /// The database leaves them out.
+    /// The database leaves the rows out.
     LeftOut,
 }
 
-/// How long the database may take for one page of live rows.
+/// The time limit of the database for one page of live rows.
 const PAGE: Duration = Duration::from_secs(30);
 
 impl Store {
-    /// The stored rows of these uids, live or not, in the order of the uids; uids without a row are left out.
+    /// Returns the stored rows of these uids, live or not, in the order of the uids; uids without a row are left out.
     ///
     /// All rows are in memory at once, so ask for many uids in portions.
     ///
@@ -114,10 +113,9 @@ impl Store {
         .await
     }
 
-    /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids.
-    /// The first page comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group are
-    /// its own, in any version; rows of other groups are left out. Each page
-    /// has its own time-out and retries, so a table of any size can be read.
+    /// Returns a page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids. The first page
+    /// comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group belong to it in any version;
+    /// rows of other groups are left out. Each page has its own time-out and retries, so a table of any size can be read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -148,8 +146,8 @@ impl Store {
         Ok(read.await?.into_iter().map(row).collect())
     }
 
-    /// The namespaces in which the kind has live rows, in their order, and how many; evicted rows are not counted. The namespace of
-    /// cluster-scoped objects is empty. All entries of the narrow key are read.
+    /// Returns the namespaces in which the kind has live rows, in their order, each with the number of rows. Evicted rows are not counted.
+    /// The namespace of cluster-scoped objects is empty. All entries of the narrow key are read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -162,8 +160,8 @@ impl Store {
         .await
     }
 
-    /// Reads what the [narrow key](ingester_core::schema::NARROW_KEY) has. Where the database lacks that key, as before the migration that adds
-    /// it, the rows themselves are read.
+    /// Runs a query that the [narrow key](ingester_core::schema::NARROW_KEY) can answer. If the database lacks the key, as before the
+    /// migration that adds it, reads the rows themselves.
     pub(crate) async fn by_narrow_key<Q: Query>(&self, read: impl Fn(bool) -> Q) -> Result<Vec<Q::Row>, sqlx::Error> {
         match self.pool.fetch(&read(true)).await {
             Err(error) if is_about(&error, About::Key) => self.pool.fetch(&read(false)).await,
@@ -171,7 +169,7 @@ impl Store {
         }
     }
 
-    /// Which versions of these uids are stored, live or not; uids without a row are left out.
+    /// Returns the stored versions of these uids, live or not; uids without a row are left out.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -195,7 +193,7 @@ impl Store {
         read.await
     }
 
-    /// Uid, namespace and name of the rows of these uids, live or not, in the order of the uids; uids without a row are left out.
+    /// Returns uid, namespace and name of the rows of these uids, live or not, in the order of the uids; uids without a row are left out.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -216,8 +214,8 @@ impl Store {
         Ok(read.await?.into_iter().map(|(uid, namespace, name)| (uid.into(), namespace.into(), name.into())).collect())
     }
 
-    /// The highest `res_version` of all rows, including tombstones and evicted rows; 0 without rows. All entries of the narrow
-    /// key are read.
+    /// Returns the highest `res_version` of all rows, including tombstones and evicted rows; 0 without rows. All entries of the narrow key
+    /// are read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -232,7 +230,7 @@ impl Store {
         })
     }
 
-    /// Up to `limit` live rows for people, in the order of namespace and name. Of each: namespace, name, then the indexed columns,
+    /// Returns up to `limit` live rows for people, in the order of namespace and name. Each has namespace, name, then the indexed columns,
     /// all as text.
     ///
     /// # Errors
@@ -306,7 +304,7 @@ async fn read_names(
     Ok(names)
 }
 
-/// Sorted and without duplicates: a uid in two chunks would be returned twice.
+/// Returns the uids sorted and without duplicates: the row of a uid in two chunks would be returned twice.
 fn once_each<'u>(uids: &[&'u str]) -> Vec<&'u str> {
     let mut uids = uids.to_vec();
     uids.sort_unstable();
@@ -329,7 +327,7 @@ fn time(value: Option<&Value>) -> Option<Micros> {
     }
 }
 
-/// Sorted by key, by byte. The server sorts by the column's collation, which may have been changed by hand.
+/// Sorts by key, by byte. The server sorts by the column's collation, which may have been changed by hand.
 fn sorted(rows: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
     let mut rows = rows.unwrap_or_default();
     rows.sort_unstable();

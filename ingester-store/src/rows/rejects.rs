@@ -11,7 +11,7 @@ use ingester_sql::dialect::statements::{
 };
 use std::collections::HashSet;
 
-/// How many characters of a reason are recorded.
+/// The most characters of a reason that are recorded.
 const REASON: usize = 16_000;
 
 /// An object that could not be mirrored, as `ingester_rejects` records it.
@@ -27,9 +27,9 @@ pub struct Reject {
     pub namespace: String,
     /// `metadata.name`
     pub name: String,
-    /// `metadata.resourceVersion`, as the object has it.
+    /// `metadata.resourceVersion`, as written in the object.
     pub res_version: String,
-    /// Why, for people; everything after 16,000 characters is cut off.
+    /// The reason, for people; everything after 16,000 characters is cut off.
     pub reason: String,
 }
 
@@ -48,8 +48,8 @@ impl Store {
         Ok(())
     }
 
-    /// The objects of one kind that are rejected now, with their reasons, in the order of their uids; with a namespace, only those in
-    /// it.
+    /// Returns the objects of one kind that are rejected now, with their reasons, in the order of their uids; with a namespace, only the
+    /// ones in it.
     ///
     /// # Errors
     /// If `ingester_rejects` cannot be read within the retries.
@@ -79,7 +79,7 @@ impl Store {
         Ok(())
     }
 
-    /// Reads which objects are in `ingester_rejects`. Writes of other objects do not delete from it.
+    /// Reads which objects are in `ingester_rejects`, so that writes of other objects need not delete from it.
     ///
     /// # Errors
     /// If the table cannot be read.
@@ -90,7 +90,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes rejects; returns how many. An object that is still wrong is recorded again when it is tried again.
+    /// Deletes rejects, and returns how many. An object that is still wrong is recorded again when it is tried again.
     ///
     /// # Errors
     /// As [`Store::write`].
@@ -99,7 +99,7 @@ impl Store {
         self.with_retries(doing, || async { self.pool.execute(&ForgetRejects { of }).await }).await
     }
 
-    /// Whether the database has the table of rejects.
+    /// Returns true if the database has the table of rejects.
     ///
     /// # Errors
     /// If the names of the tables cannot be read.
@@ -108,7 +108,7 @@ impl Store {
     }
 }
 
-/// A row for each uid, of its latest reject: a statement cannot write one row twice (PostgreSQL).
+/// Returns one row for each uid, with its latest reject: PostgreSQL refuses a statement that writes one row twice.
 fn latest(rejects: &[Reject]) -> Vec<RejectRow<'_>> {
     let mut seen = HashSet::with_capacity(rejects.len());
     let mut rows: Vec<RejectRow<'_>> = rejects.iter().rev().map(row).filter(|row| seen.insert(row.uid)).collect();
@@ -116,7 +116,7 @@ fn latest(rejects: &[Reject]) -> Vec<RejectRow<'_>> {
     rows
 }
 
-/// A reject as a row, each text cut to the length of its column: the database must not refuse the record itself.
+/// Returns a reject as a row, each text cut to the length of its column, so that the database does not refuse the record itself.
 pub(super) fn row(reject: &Reject) -> RejectRow<'_> {
     RejectRow {
         uid: head(&reject.uid, 64),
@@ -129,13 +129,13 @@ pub(super) fn row(reject: &Reject) -> RejectRow<'_> {
     }
 }
 
-/// Uid and kind, as they are recorded.
+/// Returns uid and kind, as they are recorded.
 pub(super) fn named(reject: &Reject) -> (Box<str>, Box<str>) {
     let RejectRow { uid, kind, .. } = row(reject);
     (uid.into(), kind.into())
 }
 
-/// The first `limit` characters.
+/// Returns the first `limit` characters.
 pub(super) fn head(text: &str, limit: usize) -> &str {
     text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
 }
@@ -160,7 +160,7 @@ mod tests {
             reject("a", "first"),
             reject("b", "only"),
             reject("a", "last"),
-            // The same row, because the column ends here.
+            // The same row, because the column cuts both uids here.
             reject(&format!("{long}1"), "first"),
             reject(&format!("{long}2"), "last"),
         ];

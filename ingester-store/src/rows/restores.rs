@@ -1,11 +1,11 @@
-//! Restores: the object of a row is created in the cluster again. A restore is open from the transaction that reads the text for the new object
+//! Restores create the object of a row in the cluster again. A restore is open from the transaction that reads the text for the new object
 //! until the transaction that stores the new object marks the old row, or until the restore is given up.
 //!
-//! While it is open, nothing else changes the row: a write that succeeded now would be in neither the new object nor a row that lives. All of
-//! these begin with the lock of the row, so what they read in `ingester_restores` stays true until they commit.
+//! While it is open, nothing else changes the row: such a write would reach neither the new object nor a row that lives. All writers begin
+//! with the lock of the row, so the records that they read in `ingester_restores` stay true until they commit.
 //!
-//! The annotation `RestoreNonce` ties an object to its restore. An object whose restore is not open any more changes nothing here: the create
-//! request of a restore that was given up may arrive late, with a text that is older than the row.
+//! The annotation `RestoreNonce` ties an object to its restore. An object whose restore is no longer open changes nothing here: the create
+//! request of an abandoned restore may arrive late, with a text that is older than the row.
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
@@ -29,7 +29,7 @@ use std::hash::{BuildHasher as _, RandomState};
 pub struct OpenRestore {
     /// Its number, which the new object has in the annotation `RestoreNonce`.
     pub nonce: Box<str>,
-    /// When the last attempt to create its object began, by the database's clock.
+    /// The time at which the last attempt to create its object began, by the database's clock.
     pub time: Micros,
 }
 
@@ -54,7 +54,7 @@ pub enum RestoreBegin {
 }
 
 impl Store {
-    /// Begins the restore of an evicted or deleted row, or continues the open one, and returns the row as it is in that transaction.
+    /// Begins the restore of an evicted or deleted row, or continues the open one. Returns the row as it is in the same transaction.
     ///
     /// # Errors
     /// If the row cannot be read, or the restore cannot be recorded within the retries.
@@ -62,7 +62,7 @@ impl Store {
         self.with_retries(
             || format!("beginning the restore of a row of `{}`", kind.table().name),
             || async {
-                // The object is created once this is answered, so it must not get lost.
+                // The caller creates the object once this is answered, so the record of the restore must not get lost.
                 let mut tx = self.pool.begin_durably(true).await?;
                 let begun = begin(&mut tx, kind, uid, self.now()).await;
                 tx.end(begun).await
@@ -71,7 +71,7 @@ impl Store {
         .await
     }
 
-    /// The open restore of a row, if there is one.
+    /// Returns the open restore of a row, if there is one.
     ///
     /// # Errors
     /// If it cannot be read within the retries.
@@ -82,8 +82,9 @@ impl Store {
         Ok(rows.into_iter().next().map(|row| open(row).1))
     }
 
-    /// Ends a restore whose new object is stored: marks the old row as deleted, unless it is, and forgets the restore. With a nonce, only if
-    /// that restore is open; without one, for an object of a program that wrote none. Returns whether the old row is deleted now, or gone.
+    /// Ends a restore whose new object is stored: marks the old row as deleted, unless it is, and forgets the restore. With a nonce, it
+    /// does so only if that restore is open; without one, the object is from a program that wrote none. Returns true if the old row is
+    /// deleted now, or gone.
     ///
     /// # Errors
     /// If the rows cannot be read or written within the retries.
@@ -101,8 +102,8 @@ impl Store {
         .await
     }
 
-    /// Gives up a restore if it is still as it was read: nobody has tried to create its object since. The row can be changed again. Returns
-    /// whether it was given up.
+    /// Gives up a restore if it is still as it was read, which means that nobody has tried to create its object since. The row can then be
+    /// changed again. Returns true if it was given up.
     ///
     /// # Errors
     /// If it cannot be read or written within the retries.
@@ -144,7 +145,7 @@ async fn begin(tx: &mut Transaction, kind: &Kind, uid: &str, now: Micros) -> Res
     let before = open_restores(tx, table, uids).await?.remove(uid);
     let is_continued = before.is_some();
     let restore = match before {
-        // Never the same time again: an attempt that is refused gives up only what it has recorded itself.
+        // Never record the same time twice: an attempt that is refused may give up only its own record.
         Some(OpenRestore { nonce, time }) => OpenRestore { nonce, time: now.max(Micros(time.0.saturating_add(1))) },
         None => OpenRestore { nonce: new_nonce(uid, now), time: now },
     };
@@ -196,7 +197,7 @@ pub(super) async fn end_restores<'a>(
     Ok(())
 }
 
-/// The open restores of rows that the transaction has locked, by the rows' uids. Nothing else may change such a row, mark or purge it.
+/// Returns the open restores of rows that the transaction has locked, by the rows' uids. Nothing else may change, mark or purge such a row.
 pub(super) async fn open_restores(
     tx: &mut Transaction,
     table: &Table,
@@ -217,7 +218,7 @@ fn gone(uid: &str, stored: Version, now: Micros) -> Gone<'_> {
     Gone { uid, res_version: stored.res_version, delete_time: now }
 }
 
-/// A number that no other restore has: of 128 bits, from the seeds of two hash functions.
+/// Returns a number that no other restore has: 128 bits from the seeds of two hash functions.
 fn new_nonce(uid: &str, now: Micros) -> Box<str> {
     let part = || RandomState::new().hash_one((uid, now.0));
     format!("{:016x}{:016x}", part(), part()).into()

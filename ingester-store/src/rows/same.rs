@@ -1,5 +1,6 @@
-//! Objects without a resourceVersion, as hand-written files have them. No version tells whether such an object has changed, so its row is compared
-//! with the stored one: a file that is imported again unchanged ends no version of its objects, and the log gets no entry.
+//! Objects without a resourceVersion, such as objects from hand-written files. No version tells whether such an object has changed, so its
+//! row is compared with the stored one. An unchanged file that is imported again ends no version of its objects and adds no entry to the
+//! log.
 
 use super::change::RowChange;
 use super::compare::differences;
@@ -12,8 +13,8 @@ use ingester_core::schema::Table;
 use ingester_sql::dialect::Access;
 use std::collections::{HashMap, HashSet};
 
-/// The rows of which only the columns can tell whether they say something else than the stored ones: neither has a resourceVersion, and both are of
-/// one definition and state.
+/// Returns the rows that must be compared with the stored ones column by column: neither has a resourceVersion, and both have the same
+/// definition and state.
 pub(super) fn without_version(changes: &[RowChange], stored: impl Fn(&str) -> Option<Version>) -> Vec<&Row> {
     let rows = changes.iter().filter_map(|change| match change {
         RowChange::Row(row) => Some(row),
@@ -22,7 +23,7 @@ pub(super) fn without_version(changes: &[RowChange], stored: impl Fn(&str) -> Op
     rows.filter(|row| row.res_version == 0 && stored(&row.uid) == Some(row.version())).collect()
 }
 
-/// Returns the uids of those `rows` that are stored already. The rows are sorted by uid.
+/// Returns the uids of the `rows` that are stored already. The rows are sorted by uid.
 pub(super) async fn same<'r>(
     tx: &mut Transaction,
     table: &'static Table,
@@ -39,7 +40,8 @@ pub(super) async fn same<'r>(
 }
 
 impl Store {
-    /// Returns the uids of those changes that a write would leave out because their rows are stored already, of rows of these versions.
+    /// Returns the uids of the changes that a write would leave out because their rows are stored already. `stored` has the versions of the
+    /// stored rows.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.

@@ -1,7 +1,7 @@
-//! Writing a single object in one round trip: the usual case in a quiet cluster, where events come one by one.
+//! Writes a single object in one round trip: the usual case in a quiet cluster, where events come one by one.
 //!
-//! It relies on what the writer expects to be stored. If that is wrong, nothing is written, and the object is then written as a
-//! batch of one.
+//! It relies on the row that the writer expects to be stored. If the expectation is wrong, nothing is written, and the object is then
+//! written as a batch of one.
 
 use super::batch::Batch;
 use super::change::{Report, RowChange};
@@ -19,17 +19,17 @@ use ingester_sql::dialect::{Access, Dialect, OneText, Sql, Statement};
 /// The largest object that is written as text, in bytes. Larger texts cost more than the round trips that they save.
 const LARGEST: usize = 64 << 10;
 
-/// What one round trip can write.
+/// A write that fits one round trip.
 enum OneTrip<'a> {
-    /// A new row with those of companion tables: a whole transaction as one text.
+    /// A new row with its rows in companion tables: a whole transaction as one text.
     Insert(&'a Row),
-    /// A stored row whose rows in companion tables stay the same, and what becomes of it: one statement, which is a transaction by itself,
-    /// unless a second one has to record it in the log, or another one before it has to keep the version that ends.
+    /// A stored row whose rows in companion tables stay the same, and its change. This is one statement, and so a transaction by itself,
+    /// unless a second one has to record it in the log, or another one before it has to copy the version that ends.
     Update(Update<'a>, What),
 }
 
 impl Batch<'_> {
-    /// What one round trip can write of the batch, and record where the database has a log.
+    /// Returns the write of the batch, with its log entry if the database has a log, if it fits one round trip.
     fn one_trip(&self, dialect: Dialect, logs: bool) -> Option<OneTrip<'_>> {
         let [change @ RowChange::Row(row)] = self.changes else { return None };
         let stored = match row.expected? {
@@ -39,14 +39,14 @@ impl Batch<'_> {
         let mut plan = WritePlan::default();
         plan.add(change, stored);
         match (&plan.insert[..], &plan.overwrite[..]) {
-            // The row that the object was restored from may have to be marked, too.
+            // If the object was restored from a row, that row may have to be marked, too.
             ([row], []) if row.origin.is_none() && self.fits_a_text(row) => Some(OneTrip::Insert(row)),
             ([], [overwrite]) => self.one_update(*overwrite, stored?.res_version, dialect, logs),
             _ => None,
         }
     }
 
-    /// Returns what overwrites the expected row in one round trip.
+    /// Returns the write that overwrites the expected row in one round trip.
     fn one_update<'r>(
         &self,
         overwrite: RowOverwrite<'r>,
@@ -56,7 +56,7 @@ impl Batch<'_> {
     ) -> Option<OneTrip<'r>> {
         let RowOverwrite { row, companions, entries: [before, becomes] } = overwrite;
         let becomes = becomes?;
-        // Deleting a reject as well takes a transaction, and so do several entries of the log.
+        // Deleting a reject as well needs a transaction, and so do several entries of the log.
         let is_one = companions == StoredCompanions::Same && !(logs && before.is_some()) && !self.clear_rejects;
         if !is_one || row.bytes() > self.room() {
             return None;
@@ -72,13 +72,13 @@ impl Batch<'_> {
         Some(OneTrip::Update(update, becomes))
     }
 
-    /// Returns true if it is possible, and worth it, to write a row's values into a text.
+    /// Returns true if a row's values can be written into a text, and if that is worth it.
     fn fits_a_text(&self, row: &Row) -> bool {
         // The text of a byte string is twice as long as the string.
         row.total_bytes() <= LARGEST && 4 * LARGEST <= self.max_packet
     }
 
-    /// All statements that store a new row, as one text; `None` if the dialect has no such text.
+    /// Returns all statements that store a new row, as one text; `None` if the dialect has no such text.
     fn insertion(&self, dialect: Dialect, form: OneText, row: &Row, logs: bool) -> Option<Sql> {
         let uids = [row.uid.as_ref()];
         let of = |companion: Companion| {
@@ -124,7 +124,8 @@ pub(super) enum Single {
 
 /// Writes a batch of one object in one round trip, if possible.
 pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -> Result<Single, sqlx::Error> {
-    // Where a connection decides what is on disk when a commit is answered, it does so before a transaction.
+    // In a database where each connection decides what is on disk when a commit is answered, it has to do so before the transaction, which
+    // takes another round trip.
     if store.dialect.durability_is_of_connections() && batch.changes.iter().any(RowChange::is_eviction) {
         return Ok(Single::NotPossible);
     }
@@ -141,7 +142,7 @@ pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -
                 Ok(Some(_)) => true,
                 Ok(None) => return Ok(Single::NotPossible),
                 Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),
-                // Usually the row was there after all. If something is wrong with the object, the batch finds out.
+                // Usually the row exists after all. If something is wrong with the object, the batch finds out.
                 Err(_) => false,
             }
         }
@@ -149,8 +150,9 @@ pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -
     Ok(if written { Single::Written(Report { written: 1, ..Report::default() }) } else { Single::Refused })
 }
 
-/// Runs an update, after the version that ends is kept if the kind has a history, and with the entry of the log if it is to have one. Returns how
-/// many rows it has written, none if the stored row is not the expected one; or `None` if the servers take no text of several statements.
+/// Runs an update. If the kind has a history, the ending version is copied before; if the update has a log entry, it is recorded as well.
+/// Returns how many rows were written, 0 if the stored row is not the expected one; or `None` if the servers take no text of several
+/// statements.
 async fn execute_update(store: &Store, update: &Update<'_>, change: What) -> Result<Option<u64>, sqlx::Error> {
     let uids = [&*update.row.uid];
     let expected = Some((update.expected, update.row.ingest_version));
@@ -161,7 +163,7 @@ async fn execute_update(store: &Store, update: &Update<'_>, change: What) -> Res
     }
     if store.dialect.is_embedded() {
         let mut tx = store.pool.begin(Access::Write).await?;
-        // Another program may have had the write lock for long.
+        // We may have waited long for another program's write lock, so take the time again.
         let now = store.now();
         let rows = match keep {
             Some(keep) => tx.execute(&KeepVersions { valid_to: now, ..keep }).await,

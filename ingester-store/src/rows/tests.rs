@@ -37,7 +37,7 @@ fn only_the_latest_change_of_each_object_is_kept_in_uid_order() {
         RowChange::Row(row("a", 2, &[])),
         gone.clone(),
         RowChange::Row(row("b", 9, &[])),
-        // At one version the later of the two: a tombstone behind a live state, say.
+        // Of two changes with one version, the later one wins, such as a tombstone that follows a live state.
         RowChange::Row(row("c", 1, &[("x", "1")])),
         RowChange::Row(row("c", 1, &[("x", "2")])),
     ];
@@ -80,7 +80,7 @@ fn stored_labels_tell_whether_annotations_stay_the_same() {
         replacing(&old[0], annotated("a", &[("y", "2"), ("z", "1")], "1")),
         replacing(&old[1], annotated("b", &[("y", "2"), ("z", "1")], "2")),
         replacing(&old[2], annotated("c", &[], "1")),
-        // Its labels are not those that its writer has written.
+        // Its labels are not the ones that its writer wrote.
         replacing(&old[3], annotated("d", &[("x", "1")], "1")),
     ];
     let mut labels: Vec<_> = old.iter().flat_map(stored).collect();
@@ -111,7 +111,7 @@ fn errors_that_a_retry_cannot_fix_are_not_transient() {
 
 const EVICTIONS: [Eviction; 4] = [Eviction::None, Eviction::Intended, Eviction::Confirmed, Eviction::Unrecorded];
 
-/// Every state of a row, in versions before, at and after 5, by two definitions.
+/// Returns every state of a row, in versions before, at and after 5, by two definitions.
 fn versions() -> impl Iterator<Item = Version> {
     let of = |(res_version, ingest_version)| {
         let state =
@@ -121,7 +121,7 @@ fn versions() -> impl Iterator<Item = Version> {
     [4, 5, 6].into_iter().flat_map(|version| [(version, 1), (version, 2)]).flat_map(of)
 }
 
-/// A row in this state. No writer writes an eviction of which nothing is recorded.
+/// Returns a row in this state. No writer writes an eviction without a record of its progress.
 fn row_of(version: Version) -> Option<Row> {
     let Version { res_version, ingest_version, deleted, eviction } = version;
     (eviction != Eviction::Unrecorded).then(|| Row {
@@ -183,7 +183,7 @@ fn the_log_has_what_becomes_of_an_object_and_what_was_before_its_eviction() {
         let plan = plan(&change, Some(stored));
         let [overwrite] = &plan.overwrite[..] else { panic!("{stored:?} {new:?}: {plan:?}") };
         assert_eq!(overwrite.entries, entries, "{stored:?} {new:?}");
-        // If the cluster was restored, the row says something else of the same version, too.
+        // If the cluster was restored, even a row of the same version says something else.
         let change = RowChange::Replacement { row: row_of(new).unwrap(), seen: stored };
         let plan = self::plan(&change, Some(stored));
         assert!(plan.overwrite[0].becomes().is_some(), "{stored:?} {new:?}");

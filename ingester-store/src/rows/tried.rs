@@ -7,7 +7,7 @@ use crate::store::Store;
 use ingester_core::schema::Table;
 
 impl Store {
-    /// Returns the report that [`Store::write_latest`] would return, as far as the guard decides it: the database may still refuse an object.
+    /// Returns the report that [`Store::write_latest`] would return, as far as the guard decides. The database may still refuse an object.
     /// Writes nothing.
     ///
     /// # Errors

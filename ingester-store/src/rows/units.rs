@@ -1,7 +1,7 @@
-//! What the units of `ingester run` do, and what their rules move, as they say it themselves: each keeps a record,
-//! which is one setting in `ingester_settings`. The unit's process alone writes it; readers of the database show it.
+//! Records in which the units of `ingester run` report what they do and what their rules move. Each record is one setting in
+//! `ingester_settings`. Only the unit's process writes it; readers of the database show it.
 //!
-//! Records are not part of the work: no batch waits for one, and a process that cannot write them continues to mirror.
+//! Mirroring does not depend on records: no batch waits for one, and a process that cannot write them continues to mirror.
 
 use super::ask::InTime;
 use crate::driver::StoreError;
@@ -13,16 +13,16 @@ use ingester_sql::dialect::SETTINGS;
 use ingester_sql::dialect::statements::{ForgetSetting, ReadSettings, ReplaceSetting, WriteSetting};
 use std::time::Duration;
 
-/// How often a unit whose phase stays the same writes its record.
+/// The interval at which a unit writes its record while its phase stays the same.
 pub const PERIOD: Duration = Duration::from_secs(30);
 
-/// A record that was not written for so many seconds is stale: its process was killed, or does not reach the database.
+/// A record that was not written for this many seconds is stale: its process was killed, or does not reach the database.
 const STALE: i64 = 3 * 30;
 
-/// A record that was not written for so many seconds is not shown any more.
+/// A record that was not written for this many seconds is no longer shown.
 const GONE: i64 = 24 * 3600;
 
-/// The numbers of a record end here, so that all of it fits a setting.
+/// The highest number in a record, so that the whole record fits a setting.
 const MOST: u64 = 9_999_999_999;
 
 /// The most characters of a name in a record.
@@ -31,27 +31,27 @@ const LONGEST: usize = 63;
 const UNITS: &str = "unit/";
 const POLICIES: &str = "policy/";
 
-/// What a unit is doing.
+/// The phase of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Whether the CRD is installed is not known yet.
+    /// It is not known yet if the CRD is installed.
     Starting,
     /// The CRD is not installed.
     Waiting,
     /// A list is being read.
     Listing,
-    /// A whole list is in SQL, and changes are followed.
+    /// A complete list is in SQL, and the unit follows changes.
     Synced,
     /// The kind is suspended: nothing is written for it.
     Suspended,
-    /// It failed, and is retried.
+    /// The unit failed, and is retried.
     Failed,
     /// Its process has ended, and no other one has taken it over.
     Stopped,
 }
 
 impl Phase {
-    /// All of them.
+    /// All phases.
     pub const ALL: [Phase; 7] = [
         Phase::Starting,
         Phase::Waiting,
@@ -62,7 +62,7 @@ impl Phase {
         Phase::Stopped,
     ];
 
-    /// Its name, in lower case.
+    /// Returns the phase's name, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Starting => "starting",
@@ -76,24 +76,24 @@ impl Phase {
     }
 }
 
-/// What a unit is doing. Times are seconds since 1970, by the database's clock.
+/// The state of a unit. Times are seconds since 1970, by the database's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitRecord {
-    /// When it was written.
+    /// The time at which the record was written.
     pub heartbeat: i64,
-    /// What the unit is doing.
+    /// The unit's phase.
     pub phase: Phase,
-    /// How many seconds the oldest waiting object has waited.
+    /// The seconds that the oldest waiting object has waited.
     pub lag: u64,
-    /// How many objects wait.
+    /// Number of waiting objects.
     pub waiting: u64,
-    /// How many objects are mirrored and live.
+    /// Number of objects that are mirrored and live.
     pub live: u64,
-    /// How many terminating objects cannot leave yet because of our finalizer.
+    /// Number of terminating objects that cannot leave yet because of our finalizer.
     pub held: u64,
-    /// How many objects could not be stored.
+    /// Number of objects that could not be stored.
     pub rejected: u64,
-    /// When the kind was last compared with the cluster by the unit's process, and how many objects and rows differed.
+    /// The time at which the unit's process last compared the kind with the cluster, and how many objects and rows differed.
     pub audit: Option<(i64, u64)>,
     /// The unit's namespace; empty for all of them.
     pub namespace: String,
@@ -104,7 +104,7 @@ pub struct UnitRecord {
 }
 
 impl UnitRecord {
-    /// The text of [`UnitRecord::text`]; `None` for any other one.
+    /// Parses the text of [`UnitRecord::text`]; returns `None` for any other text.
     pub fn of(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         // A later release may add words.
@@ -132,7 +132,7 @@ impl UnitRecord {
         })
     }
 
-    /// As a setting keeps it, in at most 256 characters.
+    /// Returns the record as a setting stores it, in at most 256 characters.
     pub fn text(&self) -> String {
         let UnitRecord { heartbeat, phase, lag, waiting, live, held, rejected, audit, namespace, shard, member } = self;
         let numbers = [lag, waiting, live, held, rejected].map(|number| (*number).min(MOST).to_string()).join(" ");
@@ -144,7 +144,7 @@ impl UnitRecord {
         format!("{heartbeat} {} {numbers} {audit} {names}", phase.name())
     }
 
-    /// Whether its process should have written it again by now.
+    /// Returns true if its process should have written it again by now.
     pub fn is_stale(&self, now: Micros) -> bool {
         self.phase != Phase::Stopped && seconds(now) - self.heartbeat > STALE
     }
@@ -154,27 +154,28 @@ impl UnitRecord {
     }
 }
 
-/// What a rule has found in its last round, among the objects of one unit.
+/// The result of a rule's last round, among the objects of one unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleRecord {
-    /// When the round ended, in seconds since 1970 by the database's clock.
+    /// The time at which the round ended, in seconds since 1970 by the database's clock.
     pub time: i64,
-    /// Whether the configuration enforces the rule; else it moves nothing.
+    /// True if the configuration enforces the rule; otherwise it moves nothing.
     pub enforced: bool,
-    /// Whether it could be judged. The log says why not.
+    /// True if the rule could be judged. If not, the log says why.
     pub judged: bool,
-    /// How many objects are to leave etcd by it.
+    /// Number of objects that match the rule and so should leave etcd.
     pub matches: u64,
-    /// How many of them are to leave and are still there, because the rule is enforced but they are over the limit of the hour, or hindered.
+    /// Number of matching objects that are still in etcd although the rule is enforced: they exceed the hourly limit, or something hinders
+    /// their eviction.
     pub waiting: u64,
-    /// How many of them the round has begun to move.
+    /// Number of matching objects that the round has begun to move.
     pub moved: u64,
     /// The rule's name.
     pub rule: String,
 }
 
 impl RuleRecord {
-    /// The text of [`RuleRecord::text`]; `None` for any other one.
+    /// Parses the text of [`RuleRecord::text`]; returns `None` for any other text.
     pub fn of(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         let [time, mode, judged, matches, waiting, moved, rule, ..] = words.as_slice() else { return None };
@@ -194,7 +195,7 @@ impl RuleRecord {
         })
     }
 
-    /// As a setting keeps it, in at most 256 characters.
+    /// Returns the record as a setting stores it, in at most 256 characters.
     pub fn text(&self) -> String {
         let RuleRecord { time, enforced, judged, matches, waiting, moved, rule } = self;
         let words = [MODES[usize::from(!enforced)], JUDGED[usize::from(!judged)]].join(" ");
@@ -206,7 +207,7 @@ impl RuleRecord {
         seconds(now) - self.time > GONE
     }
 
-    /// Together with what another unit has found by the same rule.
+    /// Adds the result of the same rule in another unit.
     #[must_use]
     pub fn and(self, other: &RuleRecord) -> Self {
         RuleRecord {
@@ -224,7 +225,7 @@ impl RuleRecord {
 const MODES: [&str; 2] = ["enforced", "dry"];
 const JUDGED: [&str; 2] = ["judged", "failed"];
 
-/// A name as a word.
+/// Writes a name as one word.
 fn written(name: &str) -> String {
     let is_split = |c: char| c.is_whitespace() || c.is_control();
     let word: String = name.chars().take(LONGEST).map(|c| if is_split(c) { '_' } else { c }).collect();
@@ -239,7 +240,7 @@ fn seconds(time: Micros) -> i64 {
     time.0.div_euclid(1_000_000)
 }
 
-/// The part of a setting's name that says of which kind it is.
+/// Returns the part of a setting's name that identifies its kind.
 fn part(kind: &Kind) -> String {
     Fingerprint::NONE.text(kind.table().name.as_str()).to_string()
 }
@@ -252,7 +253,7 @@ fn rule_name(kind: &Kind, unit: &str, rule: &str) -> String {
     format!("{POLICIES}{}/{}", part(kind), Fingerprint::NONE.text(unit).text(rule))
 }
 
-/// Of settings, those of these kinds.
+/// Returns the records of these kinds among settings.
 fn of_kinds<T>(kinds: &[Kind], found: &[(String, String)], of: impl Fn(&str) -> Option<T>) -> Vec<(Kind, T)> {
     let parts: Vec<(String, &Kind)> = kinds.iter().map(|kind| (part(kind), kind)).collect();
     let one = |(name, text): &(String, String)| {
@@ -264,7 +265,7 @@ fn of_kinds<T>(kinds: &[Kind], found: &[(String, String)], of: impl Fn(&str) -> 
 }
 
 impl Store {
-    /// Writes what a unit is doing.
+    /// Writes the record of a unit.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -272,7 +273,7 @@ impl Store {
         self.write_record(&unit_name(kind, unit), &record.text()).await
     }
 
-    /// The unit's process ends: if the database still has this record of it, another one says so.
+    /// Records that the unit's process ends, if the database still has this last record of it.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -284,7 +285,7 @@ impl Store {
         self.with_retries(|| format!("writing that a unit has stopped into {SETTINGS}"), write).await.map(drop)
     }
 
-    /// Writes what a rule has found among the objects of a unit.
+    /// Writes the result of a rule among the objects of a unit.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -292,7 +293,7 @@ impl Store {
         self.write_record(&rule_name(kind, unit, &record.rule), &record.text()).await
     }
 
-    /// The unit's kind has no such rule any more.
+    /// Deletes the record of a rule that the unit's kind no longer has.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -330,7 +331,7 @@ impl Store {
         self.with_retries(|| format!("removing old records of units from {SETTINGS}"), forget).await
     }
 
-    /// What the units of these kinds are doing, in no particular order, without those that were not written for a day.
+    /// Returns the records of these kinds' units, in no particular order, without records that were not written for a day.
     pub(crate) async fn read_units(
         &self,
         kinds: &[Kind],
@@ -344,7 +345,7 @@ impl Store {
         }))
     }
 
-    /// What each unit of these kinds has found by its rules, as [`Store::read_units`].
+    /// Returns the rule records of these kinds' units, like [`Store::read_units`].
     pub(crate) async fn read_rules(
         &self,
         kinds: &[Kind],
@@ -448,7 +449,7 @@ mod tests {
         {
             assert_eq!(RuleRecord::of(text), None, "{text}");
         }
-        // A name cannot add words.
+        // A blank or line break in a name adds no words.
         let split = UnitRecord { namespace: "a b".to_owned(), member: "x\ny".to_owned(), ..unit() };
         let read = UnitRecord::of(&split.text()).unwrap();
         assert_eq!((read.namespace.as_str(), read.member.as_str()), ("a_b", "x_y"));

@@ -1,4 +1,4 @@
-//! Writing rows: batches, and halving a batch that the database refuses.
+//! Writes rows in batches, and halves a batch that the database refuses.
 
 use super::batch::{Batch, is_unique_violation};
 use super::change::{Rejected, Report, RowChange, latest_of_each};
@@ -13,25 +13,25 @@ use ingester_sql::dialect::Access;
 use tokio::time::Instant;
 
 impl Store {
-    /// Writes changes of objects of one table; of several changes of one object, only the latest.
+    /// Writes changes of objects of one table. If an object has several changes, only the latest is written.
     ///
-    /// Objects that the database refuses are in the report's `rejected`. The caller records them with
-    /// [`Store::record_rejects`]. Those in `postponed` are to be written again after a pause.
+    /// Objects that the database refuses are in the report's `rejected`. The caller records them with [`Store::record_rejects`]. It writes
+    /// the objects in `postponed` again after a pause.
     ///
     /// # Errors
-    /// If the database cannot be reached within the retries, or if nothing can be written until an operator acts (disk
-    /// full, no rights, a missing table), or if not one of several objects can be written because of an unclassified error.
+    /// If the database cannot be reached within the retries, or if nothing can be written until an operator acts (disk full, no rights, a
+    /// missing table), or if an unclassified error prevents all of several objects from being written.
     pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
         self.write_latest(table, &latest_of_each(changes)).await
     }
 
-    /// As [`Store::write`], for changes that come from [`latest_of_each`]: so that a caller can try again without a copy.
+    /// Like [`Store::write`], for changes that come from [`latest_of_each`], so that a caller can try again without a copy.
     ///
     /// # Errors
     /// As [`Store::write`].
     pub async fn write_latest(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
         let mut report = Report::default();
-        // Ranges of `changes` that are still to be written, each in its own transaction; a stack, the next one last.
+        // A stack of the ranges of `changes` that are not written yet, the next one last. Each gets its own transaction.
         let mut ranges = vec![(0, changes.len())];
         let mut unproven = None;
         while let Some((start, end)) = ranges.pop() {
@@ -70,7 +70,7 @@ impl Store {
                 }
             }
         }
-        // Not one of several objects could be written, so the cause is hardly an object: the whole batch is to be tried again.
+        // Nothing in the batch was written, so the database is the likely cause. Let the caller retry the whole batch.
         if let Some(error) = unproven
             && report.postponed.len() == changes.len()
             && changes.len() > 1
@@ -98,7 +98,7 @@ impl Store {
                 let logs = self.logs().await?;
                 match write_single(self, &batch, logs).await? {
                     Single::Written(report) => {
-                        // In a box, because it is seldom.
+                        // In a box, because it rarely runs: the future of every write stays smaller.
                         Box::pin(self.begin_later(&batch)).await?;
                         return Ok(report);
                     }
@@ -115,7 +115,7 @@ impl Store {
                         report = Err(error);
                     }
                     match log.end(tx, report, self.max_packet).await {
-                        // Rows exist that were expected not to.
+                        // Rows exist that the writer expected to be absent. Write again without trust.
                         Err(error) if batch.trusting && is_unique_violation(&error) => batch.trusting = false,
                         written => return written,
                     }
@@ -129,8 +129,8 @@ impl Store {
 }
 
 impl Store {
-    /// After a batch of one object, which one statement or text has written and committed: if it has waited for a lock, its version began
-    /// long before others see it, so it begins now instead.
+    /// Called after one statement or text has written and committed a batch of one object. If it has waited for a lock, its version began
+    /// long before others see it, so it now begins later.
     async fn begin_later(&self, batch: &Batch<'_>) -> Result<(), sqlx::Error> {
         let uids: Vec<&str> = batch.changes.iter().map(RowChange::uid).collect();
         let (from, to) = (batch.now, self.now());
@@ -143,7 +143,7 @@ impl Store {
     }
 }
 
-/// The values with NUL in the rows of a batch that are stored now.
+/// Counts the values with NUL in the rows of a batch that are stored now.
 fn nul_values(changes: &[RowChange], report: &Report) -> usize {
     let values = |change: &RowChange| change.row().map_or(0, Row::nul_values);
     let is_stale = |change: &RowChange| report.stale.iter().any(|uid| **uid == *change.uid());
@@ -151,7 +151,7 @@ fn nul_values(changes: &[RowChange], report: &Report) -> usize {
     of_each.filter(|(change, _)| !is_stale(change)).map(|(_, values)| values).sum()
 }
 
-/// Why the database refuses an object. If it does not say what is wrong with the object's JSON, the driver does.
+/// Returns the reason why the database refuses an object. If it does not say what is wrong with the object's JSON, the driver does.
 fn why(error: &StoreError, change: &RowChange) -> String {
     let why = match change.row().and_then(|row| row.values.get(base::JSON)) {
         Some(Value::Text(json)) => error.why_json(json),

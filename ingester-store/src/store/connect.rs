@@ -1,4 +1,4 @@
-//! Connecting to a database.
+//! Connects to a database.
 
 use super::retry::Election;
 use super::{Doubts, Recorded, Store};
@@ -9,7 +9,7 @@ use ingester_sql::dialect::statements::ReadServer;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
-/// How long one attempt to connect may take, beside asking which server of a list is the right one.
+/// The time limit of one attempt to connect, without the search for the right server of a list.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Store {
@@ -38,7 +38,7 @@ impl Store {
             .await
     }
 
-    /// A database in memory with the tables of these kinds, gone with the store: for tests of a kind and of its queries.
+    /// Opens a database in memory with the tables of these kinds, which is lost with the store. Use it to test a kind and its queries.
     ///
     /// ```
     /// # use ingester_core::{Ingestable, Kind};
@@ -91,7 +91,7 @@ impl Store {
             readers: Mutex::default(),
             query_time: options.query_time,
         };
-        // A proxy may not answer what a new connection asks.
+        // A proxy may not have answered the questions of a new connection.
         store.keep_clock().await;
         Ok(store)
     }

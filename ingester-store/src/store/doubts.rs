@@ -1,25 +1,24 @@
 //! Objects that the database refused with an unclassified error. Time shows whether the object is to blame or the database.
 //!
-//! An object is to blame if it was refused alone for [`patience`](super::ConnectOptions::patience), and if other objects of its
-//! table were stored between its last two attempts. Until then it is to be tried again.
+//! An object is to blame if it was refused alone for [`patience`](super::ConnectOptions::patience), and if other objects of its table were
+//! stored between its last two attempts. Until then, it is tried again.
 
 use std::collections::HashMap;
 use tokio::time::{Duration, Instant};
 
-/// The most objects that are remembered. Further ones are in doubt for longer.
+/// The most objects that are remembered. Further ones stay in doubt for longer.
 const MOST: usize = 10_000;
 
-/// An object that was not tried for this long is forgotten if another one needs the room: it is gone, or another ingester has
-/// stored it.
+/// An object that was not tried for this long is forgotten if another one needs its place: it is gone, or another ingester has stored it.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
-/// How long the failure of all of several objects counts as an outage of the database.
+/// If several objects were tried and all failed, this counts as an outage of the database for this long.
 const OUTAGE: Duration = Duration::from_secs(10);
 
 /// The objects in doubt of all tables.
 pub(crate) struct Doubts {
     patience: Duration,
-    /// By the name of the table.
+    /// The objects in doubt, by the name of the table.
     tables: HashMap<&'static str, Doubted>,
     count: usize,
 }
@@ -27,7 +26,7 @@ pub(crate) struct Doubts {
 /// The objects in doubt of one table.
 #[derive(Default)]
 struct Doubted {
-    /// When an object was last stored.
+    /// The time at which an object was last stored.
     stored: Option<Instant>,
     objects: HashMap<Box<str>, Doubt>,
 }
@@ -35,9 +34,9 @@ struct Doubted {
 /// One object in doubt.
 #[derive(Clone, Copy)]
 struct Doubt {
-    /// When it was first refused.
+    /// The time at which it was first refused.
     first: Instant,
-    /// When it was last refused.
+    /// The time at which it was last refused.
     last: Instant,
 }
 
@@ -46,7 +45,7 @@ impl Doubts {
         Doubts { patience, tables: HashMap::new(), count: 0 }
     }
 
-    /// A batch with these objects went through; `written`: rows were written.
+    /// Records that a batch with these objects succeeded. `written` is true if it wrote rows.
     pub(crate) fn passed<'u>(
         &mut self,
         table: &'static str,
@@ -63,8 +62,8 @@ impl Doubts {
         }
     }
 
-    /// The database refused an object, alone, with an unknown error. Returns whether the object is to blame; it is then no longer
-    /// in doubt.
+    /// Records that the database refused a single object with an unknown error. Returns true if the object is to blame; it is then no
+    /// longer in doubt.
     pub(crate) fn refused(&mut self, table: &'static str, uid: &str, now: Instant) -> bool {
         if self.count >= MOST {
             self.forget(now);
@@ -87,8 +86,8 @@ impl Doubts {
         to_blame
     }
 
-    /// Whether it looks like an outage that all these objects were refused just now: nothing was stored in their table since the
-    /// first refusal of any, which is not long ago.
+    /// Returns true if the refusal of all these objects just now looks like an outage: their first refusal was not long ago, and nothing
+    /// was stored in their table since.
     pub(crate) fn is_outage<'u>(
         &self,
         table: &'static str,

@@ -1,12 +1,12 @@
-//! What an operator should know about a database before it is used. Everything is only read.
+//! Examines a database before it is used, for an operator. Nothing is written.
 
 use super::Store;
 use crate::driver::{Answers, Finding, StoreError};
 use ingester_sql::dialect::statements::{ReadGrants, ReadSize, ReadVariables};
 
 impl Store {
-    /// What the settings of the database and the rights of its user mean for the ingester, whose tables have these names. `defines`: this
-    /// user is to change tables as well.
+    /// Examines the settings of the database and the rights of its user. The ingester's tables have these names. `defines` is true if this
+    /// user changes tables as well.
     ///
     /// # Errors
     /// If the database does not answer, or does not tell its settings.
@@ -23,7 +23,7 @@ impl Store {
         Ok(self.pool.examine(&answers))
     }
 
-    /// How many bytes the database takes, as far as the server knows.
+    /// Returns how many bytes the database takes, as far as the server knows.
     ///
     /// # Errors
     /// If the database does not answer.

@@ -1,5 +1,5 @@
-//! A connection to one database with the kinds' tables: connecting, retries, the database's time. What is done with it is in `rows/`,
-//! `ledger/` and the rooms above.
+//! A connection to one database with the kinds' tables: connecting, retries, the database's time. The operations are in `rows/`, `ledger/`
+//! and the rooms above.
 //!
 //! May use: ingester-core, ingester-sql, driver.
 //! Must not: know Kubernetes.
@@ -32,30 +32,30 @@ pub struct Store {
     /// The server's `max_allowed_packet`, in bytes.
     pub(crate) max_packet: usize,
     retry: Retry,
-    /// The objects in `ingester_rejects`: a write of another object has nothing to delete from it.
+    /// The objects in `ingester_rejects`, so that writes of other objects need not delete from it.
     recorded: Mutex<Recorded>,
-    /// Objects that were refused with an unknown error.
+    /// Objects that the database refused with an unknown error.
     doubts: Mutex<Doubts>,
-    /// Whether changes are logged.
+    /// Remembers whether changes are logged.
     logged: Mutex<Logged>,
-    /// Which logs were ever read.
+    /// Remembers which logs were ever read.
     readers: Mutex<Readers>,
     /// [`ConnectOptions::query_time`]
     query_time: Duration,
 }
 
 impl Store {
-    /// The server's name and version, as the server reports them.
+    /// Returns the server's name and version, as the server reports them.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// How long a statement of a query may take that is a part of other work.
+    /// Returns the time limit of a query that is a part of other work.
     pub(crate) fn query_time(&self) -> Duration {
         self.query_time
     }
 
-    /// The dialect of SQL that the server understands.
+    /// Returns the dialect of SQL that the server understands.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -65,12 +65,12 @@ impl Store {
         self.pool.close().await;
     }
 
-    /// What the connections do now.
+    /// Returns the present state of the connections.
     pub fn connections(&self) -> Connections {
         self.pool.connections()
     }
 
-    /// Asks the database for an answer, which may take as long as `within`. Broken connections of the pool are replaced first.
+    /// Checks that the database answers within `within`. Replaces broken connections of the pool first.
     ///
     /// # Errors
     /// If there is no answer in time, or the database refuses to answer.
@@ -78,7 +78,7 @@ impl Store {
         const DOING: &str = "asking the database for an answer";
         let usage = self.pool.connections();
         if self.dialect.is_embedded() && usage.idle == 0 && usage.used == usage.limit {
-            // Its only connection is at work, and there is no server that could be away.
+            // The only connection is busy, and there is no server that could be gone.
             return Ok(());
         }
         let asked = async {
@@ -96,36 +96,35 @@ impl Store {
         }
     }
 
-    /// The objects that are recorded as rejects, as far as this process knows.
+    /// Returns the objects that are recorded as rejects, as far as this process knows.
     pub(crate) fn recorded(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock()
     }
 
-    /// What was read of whether changes are logged.
+    /// Returns the memory of whether changes are logged.
     pub(crate) fn logged(&self) -> MutexGuard<'_, Logged> {
         self.logged.lock()
     }
 
-    /// What was read of which logs were ever read.
+    /// Returns the memory of which logs were ever read.
     pub(crate) fn readers(&self) -> MutexGuard<'_, Readers> {
         self.readers.lock()
     }
 
-    /// The objects that were refused with an unknown error.
+    /// Returns the objects that were refused with an unknown error.
     pub(crate) fn doubts(&self) -> MutexGuard<'_, Doubts> {
         self.doubts.lock()
     }
 }
 
 impl Store {
-    /// How often the connections have led to another server than before, or to the same one after it was started anew: whatever was
-    /// committed just before may be lost. The receiver learns of each further time. Never with SQLite, nor in a group that certifies
-    /// transactions.
+    /// Counts how often the connections have reached another server than before, or the same one after a restart. Commits from just before
+    /// may then be lost. The receiver sees each increase. The count stays 0 with SQLite and in a group that certifies transactions.
     pub fn moves(&self) -> watch::Receiver<u64> {
         self.pool.servers().moves()
     }
 
-    /// The settings of the server that may lose a commit that was answered, each with what loses it.
+    /// Returns the settings of the server that may lose a commit that was answered, each with the event that loses it.
     pub fn risks(&self) -> Vec<String> {
         self.pool.servers().risks()
     }

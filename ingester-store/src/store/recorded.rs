@@ -1,4 +1,4 @@
-//! Which objects are in `ingester_rejects`, as far as this process knows: a write of another object has nothing to delete from it.
+//! The objects in `ingester_rejects`, as far as this process knows. Writes of other objects need not delete from the table.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(crate) enum Recorded {
 }
 
 impl Recorded {
-    /// The most uids that are remembered. With more rejects, every write looks for its own.
+    /// The most uids that are remembered. With more rejects, every write tries to delete the rejects of its objects.
     pub(crate) const MOST: usize = 10_000;
 
     pub(crate) fn of(rejects: impl IntoIterator<Item = (Box<str>, Box<str>)>) -> Self {
@@ -21,7 +21,7 @@ impl Recorded {
         recorded
     }
 
-    /// Whether any of these objects of a kind may be among them.
+    /// Returns true if any of these objects of a kind may be among the rejects.
     pub(crate) fn any<'u>(&self, kind: &str, mut asked: impl Iterator<Item = &'u str>) -> bool {
         match self {
             Recorded::Unknown => true,
@@ -30,7 +30,7 @@ impl Recorded {
         }
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no rejects.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Recorded::Only(uids) if uids.is_empty())
     }
@@ -44,7 +44,7 @@ impl Recorded {
         }
     }
 
-    /// The records of these objects of a kind were deleted.
+    /// Records that the rejects of these objects of a kind were deleted.
     pub(crate) fn cleared<'u>(&mut self, kind: &str, cleared: impl IntoIterator<Item = &'u str>) {
         if let Recorded::Only(uids) = self
             && !uids.is_empty()

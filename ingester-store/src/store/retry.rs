@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// Work that takes longer is logged.
+/// Work that takes longer than this is logged.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// A wait of this length is logged.
+/// A wait as long as this is logged.
 const LONG: Duration = Duration::from_secs(10);
 
-/// How often it is logged again.
+/// The interval at which a wait is logged again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// Does the work, and logs what is waited for if it takes longer than a person waits without a message.
+/// Does the work. If it takes longer than a person waits without a message, logs the reason for the wait.
 pub async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
     let (begin, mut pause) = (Instant::now(), LONG);
     let mut work = std::pin::pin!(work);
@@ -30,10 +30,10 @@ pub async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output 
     }
 }
 
-/// How long work at a database may go on once it is to stop: a locked table must not keep a person waiting.
+/// Work at a database may go on for this long after a request to stop: a locked table must not keep a person waiting.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Does work to its end; `None` if it is to stop and does not end soon after.
+/// Does work to its end. Returns `None` if it does not end soon after a request to stop.
 pub async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
     let mut work = std::pin::pin!(work);
     if let Some(done) = stop.run_until_cancelled(&mut work).await {
@@ -54,8 +54,9 @@ impl Election {
         Election { retry, begin: None, is_told: false }
     }
 
-    /// The pause after an attempt that failed with what may pass, and after which this was found; `None` if it was the last attempt. Once
-    /// servers without a primary, or another primary, were found, no attempt is the last until the wait is over, whatever is `usual`.
+    /// Returns the pause after an attempt that failed with a transient error; `None` if it was the last attempt. `looked` is the result of
+    /// the search for a server after it. Once a search has found servers without a primary, or another primary, no attempt is the last
+    /// until the wait is over, whatever is `usual`.
     pub(super) fn pause(
         &mut self,
         looked: Looked,
@@ -82,7 +83,7 @@ impl Election {
     }
 }
 
-/// Why an attempt failed, and what the look for another server has found then.
+/// The error of an attempt, and the result of the search for another server after it.
 struct Failed {
     error: sqlx::Error,
     looked: Looked,
@@ -107,7 +108,7 @@ impl Store {
     where
         F: Future<Output = Result<T, sqlx::Error>>,
     {
-        // Where attempts have no end, an outage is reported elsewhere, and only an attempt that hangs is reported here.
+        // If attempts have no limit, an outage is reported elsewhere, and only an attempt that hangs is reported here.
         let waits = self.retry.attempts.is_some();
         let is_away = AtomicBool::new(false);
         let waited_for = || match is_away.load(Ordering::Relaxed) {
@@ -116,7 +117,7 @@ impl Store {
         };
         let attempt = || async {
             let begin = Instant::now();
-            // In a box, because it is large, and the futures around it are moved with it.
+            // In a box, because the future is large, and would be moved with the futures around it.
             let work = Box::pin(work());
             let result = match waits {
                 true => work.await,
@@ -162,7 +163,7 @@ impl Store {
     }
 }
 
-/// What is waited for at a database. The usual reason is a lock.
+/// Returns the log's text for a wait at a database. The usual reason is a lock.
 pub(crate) fn database(doing: &str) -> String {
     format!("the database, {doing}: another session may hold a lock")
 }
@@ -177,7 +178,7 @@ mod tests {
     use std::time::Duration;
     use tokio_util::sync::CancellationToken;
 
-    /// Does work that fails `failures` times; returns how often it was tried and what came of it.
+    /// Does work that fails `failures` times. Returns the number of attempts and the result.
     async fn tried(failures: u32, error: fn() -> sqlx::Error) -> (u32, Result<u32, StoreError>) {
         let once = Duration::from_micros(1);
         let retry = Retry { first: once, longest: once, attempts: Some(4), ..Retry::SHORT };

@@ -1,4 +1,4 @@
-//! What was found in a document, on its way from the thread that reads to the task that writes.
+//! The content of a document, on its way from the thread that reads to the task that writes.
 
 use super::Origin;
 use ingester_core::row::Row;
@@ -10,7 +10,7 @@ pub(super) struct Loaded {
     pub(super) found: Found,
 }
 
-/// What was found in a document; `place` is the kind's place in the registry.
+/// The content of a document. `place` is the kind's index in the registry.
 #[allow(
     clippy::large_enum_variant,
     reason = "nearly all documents are rows, so the other variants may take as much room"
@@ -22,7 +22,7 @@ pub(super) enum Found {
     Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
 }
 
-/// Kind, namespace and name in kubectl's form.
+/// Returns kind, namespace and name in kubectl's form.
 pub(super) fn shown(reject: &Reject) -> String {
     named(&reject.kind, &reject.namespace, &reject.name)
 }

@@ -1,4 +1,4 @@
-//! Which files an import reads, and their text.
+//! Selects the files that an import reads, and returns their text.
 
 use flate2::bufread::MultiGzDecoder;
 use ingester_store::files::{self, FileKind};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-/// The extensions of files that are read in a folder, each also with `.gz`. A file that is named itself is read whatever its extension.
+/// The extensions of files that are read in a folder, each also with `.gz`. A file that the user names is read whatever its extension.
 const EXTENSIONS: [&str; 5] = ["yaml", "yml", "json", "jsonl", "ndjson"];
 
 /// One input.
@@ -25,13 +25,13 @@ pub enum Input {
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         reason: String,
     },
 }
 
 impl Input {
-    /// Its name in messages.
+    /// Returns its name in messages.
     pub fn name(&self) -> String {
         match self {
             Input::File { path, .. } | Input::Unreadable { path, .. } => path.display().to_string(),
@@ -39,7 +39,7 @@ impl Input {
         }
     }
 
-    /// The size in bytes of what will be read, if known.
+    /// Returns the number of bytes that will be read, if known.
     pub fn bytes(&self) -> Option<u64> {
         match self {
             Input::File { path, .. } if is_gzip(path) => None,
@@ -58,8 +58,8 @@ impl Input {
     }
 }
 
-/// Expands paths to inputs: a folder to all YAML and JSON files below it in the order of their names, `-` to standard input. What
-/// cannot be read stays among them, so that the others are imported.
+/// Expands paths to inputs: a folder to all YAML and JSON files below it in the order of their names, `-` to standard input. Paths that
+/// cannot be read stay in the result, so that the others are imported.
 pub fn expand(paths: &[PathBuf]) -> Vec<Input> {
     let mut inputs = Vec::new();
     for path in paths {
@@ -77,7 +77,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Input> {
         match FileKind::of(&about) {
             FileKind::Folder => add_folder(path, &mut inputs),
             FileKind::Regular => inputs.push(Input::File { path: path.clone(), bytes: about.len() }),
-            // A pipe is read like a file, such as that of the shell's `<(command)`.
+            // A pipe is read like a file, such as the one from the shell's `<(command)`.
             FileKind::Pipe => inputs.push(Input::File { path: path.clone(), bytes: 0 }),
             FileKind::Null | FileKind::Device => {
                 let reason = format!("{}; `-` reads standard input", files::device());
@@ -117,16 +117,16 @@ fn add_folder(folder: &Path, inputs: &mut Vec<Input>) {
     }
 }
 
-/// How many bytes are read at once.
+/// The number of bytes that are read at once.
 const BUFFER: usize = 128 * 1024;
 
-/// How many bytes tell what a stream is.
+/// The number of bytes that identify the format of a stream.
 const MAGIC: usize = 6;
 
-/// The text of a stream, decompressed if it is gzip's, in constant memory.
+/// Returns the text of a stream, decompressed if it is gzip, in constant memory.
 ///
 /// # Errors
-/// If it cannot be read, or is compressed or encoded in a way that is not read here.
+/// If it cannot be read, or if its compression or encoding is not supported.
 fn plain(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
     let head = head(&mut reader)?;
     let is_gzip = head.starts_with(&[0x1f, 0x8b]);
@@ -134,11 +134,11 @@ fn plain(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
     if !is_gzip {
         return text(whole);
     }
-    // Several gzip files in a row are one, as gzip has it.
+    // Several gzip files in a row count as one, as in gzip itself.
     text(BufReader::with_capacity(BUFFER, Gzip(MultiGzDecoder::new(whole))))
 }
 
-/// A decompressed stream, whose errors say what to do.
+/// A decompressed stream whose errors contain the remedy.
 struct Gzip<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -155,7 +155,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// The stream, if it may be UTF-8.
+/// Returns the stream, if it may be UTF-8.
 fn text(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
     let head = head(&mut reader)?;
     match what_it_is(&head) {
@@ -164,17 +164,17 @@ fn text(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
     }
 }
 
-/// The first bytes, fewer only at the end.
+/// Returns the first bytes; fewer only at the end of the stream.
 fn head(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(MAGIC);
     reader.take(MAGIC as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// The format of text that begins so and is neither YAML nor JSON, with the remedy.
+/// Returns the format of a text with this beginning that is neither YAML nor JSON, with the remedy.
 fn what_it_is(head: &[u8]) -> Option<&'static str> {
     Some(match head {
-        // With a byte order mark, or with the other half of an ASCII character.
+        // With a byte order mark, or with a zero as the other half of an ASCII character.
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=127, ..] | [1..=127, 0, ..] => {
             "it is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8"
         }
@@ -187,12 +187,12 @@ fn what_it_is(head: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Whether its name says that it is gzip's.
+/// Returns true if the name is one of a gzip file.
 fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// Whether a file in a folder is read, judged by its name.
+/// Returns true if a file in a folder is read. Only the name decides.
 pub fn is_of_objects(path: &Path) -> bool {
     let inner = if is_gzip(path) { path.with_extension("") } else { path.to_owned() };
     let extension = inner.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);

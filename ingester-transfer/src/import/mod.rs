@@ -1,7 +1,7 @@
 //! Imports the objects of files into a store, in constant memory.
 //!
-//! A thread reads and decodes, the caller's task writes. The short queue between them is bounded by bytes, so neither gets far
-//! ahead of the other.
+//! A thread reads and decodes, and the caller's task writes. The short queue between them is bounded by bytes, so neither gets far ahead of
+//! the other.
 //!
 //! May use: ingester-core, ingester-declare, ingester-store, moving.
 //! Must not: print (the program does that).
@@ -29,22 +29,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-/// The most rows of one kind that are written together. The number is high because objects come in no order of their uids: each
+/// The most rows of one kind that are written together. The number is high because objects do not come in the order of their uids: each
 /// batch changes pages all over the indexes, and larger batches change fewer pages per row.
 const BATCH_ROWS: usize = 4096;
 
-/// About how many bytes of rows may wait to be written. Above that, the kind with the most bytes is written. This and the queue
-/// bound the memory.
+/// About this many bytes of rows may wait to be written. Above that, the kind with the most bytes is written. This and the queue bound the
+/// memory.
 const WAITING_BYTES: usize = 16 * 1024 * 1024;
 
-/// Where an object comes from.
+/// The origin of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file, or `standard input`.
     pub input: Arc<str>,
     /// The number of its document, from 1; each item of a list counts. 0 for the file as a whole.
     pub document: u64,
-    /// The line where it begins, from 1; 0 for the file as a whole.
+    /// The line at which it begins, from 1; 0 for the file as a whole.
     pub line: u64,
 }
 
@@ -60,15 +60,15 @@ impl fmt::Display for Origin {
 /// An object that was not stored, or a part of a file that could not be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// Where it comes from.
+    /// The origin of the object.
     pub origin: Origin,
     /// Kind, namespace and name as far as they could be read: `Model ml/churn`.
     pub object: String,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 
-/// One line of bounded length without control characters, whatever the input contains: a name or value in it can neither move the
+/// Writes one line of bounded length without control characters, whatever the input contains. A name or value in it can neither move the
 /// cursor of the terminal, nor look like another line, nor fill the screen.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,7 +83,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How many characters of a name or reason are shown.
+/// The most characters of a name or reason that are shown.
 const SHOWN_CHARACTERS: usize = 1000;
 
 /// Writes control characters as escapes.
@@ -107,13 +107,13 @@ pub struct Counts {
     pub written: u64,
     /// Objects that were stored already in the same version.
     pub unchanged: u64,
-    /// Objects of which a later version is stored, or is in the same input.
+    /// Objects with a later version in the store or in the same input.
     pub stale: u64,
     /// Objects that could not be stored.
     pub rejected: u64,
     /// Objects that the kind's predicate leaves out.
     pub left_out: u64,
-    /// Values with NUL (U+0000) in rows that are stored now, which the database has as NULL or not at all, see [`Report::nul_values`].
+    /// Values with NUL (U+0000) in rows that are stored now. The database has them as NULL or not at all, see [`Report::nul_values`].
     pub nul_values: u64,
 }
 
@@ -124,34 +124,34 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
-    /// Those of them that are whole inputs, or the rest of one.
+    /// Among `unknown`, the whole inputs, or the rest of one.
     pub unreadable: u64,
-    /// It was stopped: what was not written yet is not counted as such.
+    /// True if the import was stopped. Rows that were not written by then have no count of their own.
     pub stopped: bool,
 }
 
 impl Summary {
-    /// How many objects and unreadable parts there were.
+    /// Returns the number of objects and unreadable parts.
     pub fn read(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
     }
 
-    /// Whether there was nothing but unreadable inputs.
+    /// Returns true if there was nothing but unreadable inputs.
     pub fn is_unreadable(&self) -> bool {
         self.unreadable > 0 && self.read() == self.unreadable
     }
 
-    /// How many of them are stored now, whichever writer has written them.
+    /// Returns how many objects are stored now, whichever writer has written them.
     pub fn stored(&self) -> u64 {
         self.kinds.iter().map(|(_, counts)| counts.written + counts.unchanged).sum()
     }
 
-    /// How many of their values the database has as NULL or not at all, because its text cannot have NUL (U+0000).
+    /// Returns how many values the database has as NULL or not at all, because its text cannot contain NUL (U+0000).
     pub fn nul_values(&self) -> u64 {
         self.kinds.iter().map(|(_, counts)| counts.nul_values).sum()
     }
 
-    /// How many of them were rejected.
+    /// Returns how many objects were rejected.
     pub fn rejected(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.rejected).sum::<u64>()
     }
@@ -166,7 +166,7 @@ pub struct Progress {
     pub objects: AtomicU64,
 }
 
-/// Why an import stopped early. What it has written stays, and running it again continues.
+/// The reason why an import stopped early. The rows that it has written stay, and running it again continues.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -176,10 +176,10 @@ pub enum ImportError {
     /// The database cannot be written.
     #[error("{error}")]
     Store {
-        /// What the database said.
+        /// The database's error.
         #[source]
         error: StoreError,
-        /// What was read and written before.
+        /// The result up to the error.
         summary: Box<Summary>,
     },
     /// The reading thread panicked.
@@ -187,17 +187,17 @@ pub enum ImportError {
     Reader,
 }
 
-/// A row that waits to be written, with what is needed to report a problem with it.
+/// A row that waits to be written, with the data for reporting a problem with it.
 struct Pending {
     row: Row,
     origin: Origin,
     reject: Reject,
 }
 
-/// The rows that wait to be written, by the place of their kind in the registry.
+/// The rows that wait to be written, by the index of their kind in the registry.
 struct Waiting {
     rows: Vec<Vec<Pending>>,
-    /// How many bytes they take.
+    /// The bytes that the rows of each kind take.
     bytes: Vec<usize>,
 }
 
@@ -206,8 +206,8 @@ impl Waiting {
         Waiting { rows: std::iter::repeat_with(Vec::new).take(kinds).collect(), bytes: vec![0; kinds] }
     }
 
-    /// Adds a row. Returns the batch that is to be written before more are read, with the place of its kind: a full one, or the largest
-    /// one if all together are too large.
+    /// Adds a row. If a batch must be written before more rows are read, returns it with the index of its kind: a full batch, or the
+    /// largest one if all together are too large.
     fn push(&mut self, place: usize, pending: Pending) -> Option<(usize, Vec<Pending>)> {
         self.bytes[place] += pending.row.total_bytes();
         self.rows[place].push(pending);
@@ -223,18 +223,18 @@ impl Waiting {
     }
 }
 
-/// Where the objects go.
+/// The destination of the objects.
 #[derive(Clone, Copy)]
 pub enum Destination<'s> {
     /// Into this store.
     Store(&'s Store),
-    /// Nowhere: they are compared with what is in this store, and counted as they would be if they were written.
+    /// Nowhere. They are compared with the rows of this store, and counted as if they were written.
     Compared(&'s Store),
-    /// Nowhere, as if there were an empty store.
+    /// Nowhere. They are counted as if the store were empty.
     Nowhere,
 }
 
-/// How an import learns the states of objects.
+/// The source of objects' states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ObjectStates {
     /// All objects are live.
@@ -242,7 +242,7 @@ pub enum ObjectStates {
     Live,
     /// Annotations that show the states of objects are read as states, and removed from the objects.
     Annotated,
-    /// The same; but an object without a state has left the cluster for good, and its eviction began at this time.
+    /// As [`ObjectStates::Annotated`], but an object without a state has left the cluster for good, and its eviction began at this time.
     Evicted(Micros),
 }
 
@@ -255,19 +255,19 @@ impl ObjectStates {
 
 /// An import.
 pub struct Import<'s> {
-    /// Where the objects go.
+    /// The destination of the objects.
     pub destination: Destination<'s>,
-    /// The kinds that are known.
+    /// The known kinds.
     pub kinds: &'static [Kind],
-    /// What is read.
+    /// The inputs to read.
     pub inputs: Vec<Input>,
-    /// The namespace of objects that have none. Objects of another one are rejected, but not recorded as rejects.
+    /// The namespace for objects that have none. Objects of another namespace are rejected, but not recorded as rejects.
     pub namespace: Option<String>,
-    /// How the states of objects are known.
+    /// The source of objects' states.
     pub states: ObjectStates,
-    /// How far it is.
+    /// The progress of the import.
     pub progress: Arc<Progress>,
-    /// Ends it after the batch that is being written, or a few seconds later without that batch.
+    /// Stops the import after the batch that is being written, or after a few seconds without that batch.
     pub stop: CancellationToken,
 }
 
@@ -306,7 +306,7 @@ impl Import<'_> {
     }
 }
 
-/// Reads everything, and writes it. The result within is that of the reading thread.
+/// Reads everything, and writes it. The inner result comes from the reading thread.
 async fn run(
     import: Import<'_>,
     summary: &mut Summary,
@@ -376,11 +376,11 @@ async fn run(
         }
     }
     summary.stopped = stop.is_cancelled();
-    // One that was stopped may still wait for standard input.
+    // After a stop, the reading thread may still wait for standard input, so do not wait for it.
     Ok(if summary.stopped { Ok(()) } else { reader.await })
 }
 
-/// Writes one batch; returns the rejects to be recorded.
+/// Writes one batch. Returns the rejects to record.
 async fn write(
     (destination, states): (Destination<'_>, bool),
     (kind, counts): &mut (Kind, Counts),
@@ -416,7 +416,7 @@ async fn write(
 }
 
 impl Destination<'_> {
-    /// Writes the latest changes of each object; with their states, if those were asked for.
+    /// Writes the latest change of each object, with its state if `states` is true.
     async fn write(self, kind: &Kind, changes: Vec<RowChange>, states: bool) -> Result<Report, StoreError> {
         let (store, effect) = match self {
             Destination::Store(store) => (store, Effect::Written),

@@ -1,10 +1,10 @@
-//! The namespace that a caller names for objects without one, as `kubectl apply --namespace` does.
+//! Sets the namespace that a caller names for objects without one, like `kubectl apply --namespace`.
 
 use super::found::{Found, named};
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, with_namespace};
 
-/// The same of an object that cannot be read as one: its identity, as far as it is known. `false` if it is of another namespace.
+/// Like [`put`], for the known part of the identity of an object that cannot be read. Returns false if it belongs to another namespace.
 pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &str) -> bool {
     let known = |kind: &&Kind| is_of(kind, identity);
     if !kinds.iter().find(known).is_some_and(Kind::namespaced) {
@@ -19,7 +19,8 @@ pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &st
     }
 }
 
-/// The text of an object in this namespace. An object of another namespace is refused, one of a cluster-scoped kind is left as it is.
+/// Returns the text of an object in this namespace. An object of another namespace is refused; an object of a cluster-scoped kind stays as
+/// it is.
 pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<Found>> {
     let identity = Identity::probe(&text);
     let known = |kind: &&Kind| is_of(kind, &identity);
@@ -43,14 +44,14 @@ pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<Strin
                 reason: format!(
                     "its namespace is not `{namespace}`, which --namespace names: import it without --namespace"
                 ),
-                // Nothing is wrong with the object, so it needs no attention later.
+                // Nothing is wrong with the object itself, so do not record it for later attention.
                 reject: None,
             }))
         }
     }
 }
 
-/// Whether an object says that it is of this kind, in any version of its group.
+/// Returns true if an object says that it is of this kind, in any version of its group.
 fn is_of(kind: &Kind, identity: &Identity) -> bool {
     let group = identity.api_version.as_deref().map(|version| version.rsplit_once('/').map_or("", |(group, _)| group));
     Some(kind.kind()) == identity.kind.as_deref() && group.is_none_or(|group| group == kind.group())

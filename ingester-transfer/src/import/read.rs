@@ -1,4 +1,4 @@
-//! The reading thread: files to documents to objects to rows.
+//! The reading thread turns files into documents, objects and rows.
 
 use super::found::{Found, Loaded, named, shown};
 use super::{Input, ObjectStates, Origin, Progress, namespace, states};
@@ -13,19 +13,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::mpsc::Sender;
 
-/// About how many bytes are sent to the writer at once: few enough to keep a queue of several chunks small, enough that sending
-/// costs nothing.
+/// About this many bytes are sent to the writer at once: few enough to keep a queue of several chunks small, and enough that sending costs
+/// nothing.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// The most objects that are sent to the writer at once.
 const CHUNK_OBJECTS: usize = 128;
 
-/// How objects are read.
+/// The options for reading objects.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
-    /// The namespace of objects without one.
+    /// The namespace for objects without one.
     pub(super) namespace: Option<&'a str>,
-    /// How the states of objects are known.
+    /// The source of objects' states.
     pub(super) states: ObjectStates,
 }
 
@@ -61,14 +61,15 @@ pub(super) fn read(
                 progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
                 bytes = 0;
                 if sender.blocking_send(std::mem::take(&mut chunk)).is_err() {
-                    // The writer has failed and reports why.
+                    // The writer has failed, and reports the reason itself.
                     return;
                 }
             }
         }
         progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
         if matches!(input, Input::Stdin) && documents.bytes_read() == 0 {
-            // A closed one reads as empty, too. Naming it promises input, so the program before the pipe has failed.
+            // A closed standard input reads as empty, too. The user has promised input by naming it, so the program before the pipe has
+            // failed.
             chunk.push(unreadable(
                 &name,
                 &io::Error::other("it is empty or closed; is there a program before the `|`?"),
@@ -80,7 +81,7 @@ pub(super) fn read(
     }
 }
 
-/// A file that cannot be read, or not to its end. The other files are still read.
+/// Returns the problem of a file that cannot be read, or not to its end. The other files are still read.
 fn unreadable(input: &Arc<str>, error: &io::Error) -> Loaded {
     let origin = Origin { input: input.clone(), document: 0, line: 0 };
     Loaded { origin, found: Found::Unreadable { reason: format!("cannot be read: {error}") } }
@@ -122,8 +123,8 @@ fn decode(text: String, kinds: &[Kind], states: ObjectStates) -> Found {
         ObjectStates::Evicted(time) => said.or_evicted(time),
         ObjectStates::Live | ObjectStates::Annotated => said,
     };
-    // The metadata comes first: objects of unknown kinds are not decoded, and a broken object of a known kind is recorded under
-    // its identity.
+    // Read the metadata first: objects of unknown kinds need no decoding, and a broken object of a known kind can be recorded under its
+    // identity.
     let text = match stored(text, kinds) {
         Ok(text) => text,
         Err((identity, reason)) => return broken(&identity, kinds, reason),
@@ -171,7 +172,7 @@ fn rejected(place: usize, reject: Reject) -> Found {
     Found::Rejected { place: Some(place), object: shown(&reject), reason: reject.reason.clone(), reject: Some(reject) }
 }
 
-/// Why a document cannot be read. An error may quote the text, and a kind that prunes must show none of it.
+/// Returns the reason why a document cannot be read. An error may quote the text, but nothing of a kind that prunes may be shown.
 fn unread(identity: &Identity, kinds: &[Kind], error: &dyn std::fmt::Display) -> String {
     let part = |part: &Option<Box<str>>| part.as_deref().unwrap_or_default().to_owned();
     match place(kinds, &part(&identity.api_version), &part(&identity.kind)) {
@@ -183,10 +184,11 @@ fn unread(identity: &Identity, kinds: &[Kind], error: &dyn std::fmt::Display) ->
     }
 }
 
-/// The text without the parts that its kind does not store, so that no message can show them. Where no kind prunes, no text is looked at.
+/// Returns the text without the parts that its kind does not store, so that no message can show them. If no kind prunes, it does not read
+/// the text.
 ///
 /// # Errors
-/// What the object is as far as it can be read, and why those parts cannot be cut out.
+/// The readable part of the object's identity, and the reason why those parts cannot be cut out.
 fn stored(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, String)> {
     if kinds.iter().all(|kind| kind.prune().is_empty()) {
         return Ok(text);
@@ -200,7 +202,7 @@ fn stored(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, String
     }
 }
 
-/// A text that is not an object. It is recorded if it names a known kind and has a uid or a name.
+/// Returns the problem of a text that is not an object. It is recorded if it names a known kind and has a uid or a name.
 fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> Found {
     let text = |text: &Option<Box<str>>| text.as_deref().unwrap_or_default().to_owned();
     let (api_version, kind) = (text(&identity.api_version), text(&identity.kind));
@@ -230,7 +232,7 @@ fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usize> {
     kinds.iter().position(|kind| std::ptr::eq(kind, found))
 }
 
-/// The message about an unknown kind. If only the version is unknown, it names the known one.
+/// Returns the message about an unknown kind. If only the version is unknown, it names the known one.
 fn unknown(kinds: &[Kind], api_version: &str, kind: &str) -> String {
     if let Some(known) = kinds.iter().find(|known| known.kind() == kind) {
         return format!(

@@ -1,5 +1,5 @@
-//! The state of an object, as the annotations say it that `ingester serve` and `ingester get` show. Only an import that was asked for states
-//! reads them: no other file makes an evicted or a deleted row.
+//! Reads the state of an object from the annotations that `ingester serve` and `ingester get` show. Only an import with states reads them,
+//! so no other file can make an evicted or a deleted row.
 
 use ingester_core::json::{Error, Reader};
 use ingester_core::marks::shown;
@@ -7,11 +7,11 @@ use ingester_core::row::Row;
 use ingester_core::value::Micros;
 use ingester_core::wire::Time;
 
-/// What the annotations of an object say.
+/// The state in the annotations of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
     deleted: Option<Micros>,
-    /// When its eviction began, and whether it has left the cluster.
+    /// The time at which its eviction began, and true if it has left the cluster.
     evicted: Option<(Micros, bool)>,
 }
 
@@ -23,7 +23,7 @@ impl Said {
         row.evict_confirmed = self.evicted.is_some_and(|(_, confirmed)| confirmed);
     }
 
-    /// An object that is live by what they say has left the cluster for good instead, from this time on.
+    /// Turns a live object into one that has left the cluster for good at this time.
     pub(super) fn or_evicted(self, time: Micros) -> Self {
         match self {
             Said { deleted: None, evicted: None } => Said { deleted: None, evicted: Some((time, true)) },
@@ -32,7 +32,7 @@ impl Said {
     }
 
     /// # Errors
-    /// Which annotation is wrong.
+    /// The wrong annotation.
     fn of(found: &[(String, String)]) -> Result<Self, String> {
         let text = |name: &str| found.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let time = |name: &str| {
@@ -67,12 +67,12 @@ impl Said {
     }
 }
 
-/// The text of an object without these annotations, and what they say. A text without any stays as it is.
+/// Returns the text of an object without these annotations, and their state. A text without any stays as it is.
 ///
 /// # Errors
-/// Which annotation is wrong.
+/// The wrong annotation.
 pub(super) fn taken(text: String) -> Result<(String, Said), String> {
-    // The parser reports what is not an object.
+    // The parser will report a text that is not an object.
     let Ok(Some(annotations)) = annotations(&text) else { return Ok((text, Said::default())) };
     let Annotations { member, value, found, others } = annotations;
     let said = Said::of(&found)?;
@@ -80,22 +80,22 @@ pub(super) fn taken(text: String) -> Result<(String, Said), String> {
         return Ok((text, said));
     }
     let text = match others.is_empty() {
-        // They came with the annotations.
+        // The state annotations were the only ones, so the member came with them.
         true => without_member(&text, member),
         false => [&text[..value.start], "{", &others.join(","), "}", &text[value.end..]].concat(),
     };
     Ok((text, said))
 }
 
-/// The annotations of an object.
+/// The annotations in an object's text.
 struct Annotations {
-    /// Where the member of the metadata is: from its key to the end of its value.
+    /// The range of the member in the metadata, from its key to the end of its value.
     member: std::ops::Range<usize>,
-    /// Where its value is.
+    /// The range of its value.
     value: std::ops::Range<usize>,
-    /// Those that show the state.
+    /// The annotations that show the state.
     found: Vec<(String, String)>,
-    /// The others, as they are written.
+    /// The other annotations, as they are written.
     others: Vec<String>,
 }
 
@@ -137,7 +137,7 @@ fn annotations(text: &str) -> Result<Option<Annotations>, Error> {
     Ok(Some(Annotations { member: start..end, value: end - raw.len()..end, found, others }))
 }
 
-/// A text without a member, and without one of the commas beside it.
+/// Returns a text without a member, and without one of the commas next to it.
 fn without_member(text: &str, member: std::ops::Range<usize>) -> String {
     let (before, behind) = (text[..member.start].trim_end(), text[member.end..].trim_start());
     match (behind.strip_prefix(','), before.strip_suffix(',')) {

@@ -1,16 +1,16 @@
-//! Moving in: the rows of another database, the reference system's or an ingester's, with the states of their objects.
+//! Copies the rows of another database, made by the reference system or an ingester, with the states of their objects.
 //!
-//! A pass reads the beginnings of all rows, compares them with what is stored, and reads only those rows whole that are missing or
-//! later. So a pass that was killed is simply run again, a repeated one reads little, and no clock and no order of commits of the
-//! source matters: uids, versions and states are compared. Nothing is written into the source.
+//! A pass reads the first columns of all rows, compares them with the stored rows, and reads completely only the rows that are missing or
+//! later. It compares uids, versions and states, so neither clocks nor the source's order of commits matter. A killed pass can simply be
+//! run again, and a repeated one reads little. Nothing is written into the source.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `other` | whose tables there are, their rows, and the states of these |
-//! | `names` | names that differ by case alone |
-//! | `row` | a row made anew out of its object's text |
+//! | `other` | the makers of the tables, their rows, and the rows' states |
+//! | `names` | names that differ only in case |
+//! | `row` | a row made again from its object's text |
 //! | `put` | which rows replace stored ones |
-//! | `verify` | both sides compared, row by row |
+//! | `verify` | a comparison of both sides, row by row |
 //! | `unread` | tables that no kind of the program reads |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store.
@@ -39,41 +39,41 @@ use put::{Due, due};
 use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
 
-/// How many beginnings of rows are read at once.
+/// The number of rows whose first columns are read at once.
 const HEADS: usize = 1000;
 
-/// How many whole rows are read and written at once; a row may have a megabyte.
+/// The number of complete rows that are read and written at once. A row may have a megabyte.
 const ROWS: usize = 64;
 
-/// Whether objects are in the cluster.
+/// Knows which objects are in the cluster.
 pub trait Cluster: Send + Sync {
-    /// Whether this very object, by its uid, is in the cluster now, or may appear there: rows that are later than what is known of
-    /// the cluster are asked for. An error is why that is unknown.
+    /// Returns true if exactly this object, by uid, is in the cluster now, or may appear there. For a row that is later than the known
+    /// state of the cluster, it asks the cluster. The error is the reason why the answer is unknown.
     fn has<'a>(&'a self, kind: &'a Kind, object: &'a OtherObject) -> BoxFuture<'a, Result<bool, String>>;
 }
 
-/// Why rows cannot be moved. What was written before stays, and the next pass goes on.
+/// The reason why rows cannot be moved. Rows that were written before stay, and the next pass continues.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoveError {
-    /// The database that is moved from cannot be read.
+    /// The source database cannot be read.
     #[error("the source: {0}")]
     OtherDatabase(StoreError),
-    /// The database that is moved to cannot be read or written.
+    /// The target database cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The cluster does not say whether an object is there.
+    /// The cluster does not tell if an object exists.
     #[error("the cluster: {0}")]
     Cluster(String),
 }
 
-/// What became of the rows of one kind.
+/// The result for the rows of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Moved {
     /// Rows in the source.
     pub read: u64,
-    /// Of these, rows whose objects are in the cluster.
+    /// Rows in the source whose objects are in the cluster.
     pub live: u64,
     /// Rows whose objects are leaving the cluster or have left it.
     pub evicted: u64,
@@ -81,7 +81,7 @@ pub struct Moved {
     pub deleted: u64,
     /// Rows written.
     pub written: u64,
-    /// Rows that were there already.
+    /// Rows that were stored already.
     pub unchanged: u64,
     /// Rows that are stored in a later version.
     pub kept: u64,
@@ -91,25 +91,25 @@ pub struct Moved {
     pub left_out: u64,
     /// Objects that could not be stored.
     pub rejected: u64,
-    /// Of the evicted rows that were read whole, those without a mark that lets them leave the cluster.
+    /// Evicted rows that were read completely and have no mark that lets them leave the cluster.
     pub unmarked: u64,
-    /// Rows read whole whose `proto` in the source differs from the one that was made.
+    /// Rows that were read completely and whose `proto` in the source differs from the new one.
     pub proto_differs: u64,
-    /// Rows read whole whose `json` is NULL, so that the object was read from `proto`.
+    /// Rows that were read completely and whose `json` is NULL, so that the object was read from `proto`.
     pub from_proto: u64,
-    /// Values with NUL (U+0000), as [`Report::nul_values`].
+    /// Values with NUL (U+0000), like [`Report::nul_values`].
     pub nul_values: u64,
 }
 
 /// A pass over a source.
 pub struct Pass<'p> {
-    /// Where the rows come from.
+    /// The source of the rows.
     pub source: &'p OtherDatabase,
-    /// Where they go; `None` for a database that has no tables yet, into which a pass can be tried.
+    /// The target of the rows; `None` for a database without tables, for which a pass can be tried.
     pub store: Option<&'p Store>,
-    /// Whether rows are written, or everything is done but that.
+    /// Selects between a real pass and a dry run, which does everything except the writing.
     pub effect: Effect,
-    /// What rows of the reference system without `delete_time` are.
+    /// The state of the reference system's rows without `delete_time`.
     pub living: Living<'p>,
     /// Ends the pass after the rows that are being written.
     pub stop: CancellationToken,
@@ -118,15 +118,15 @@ pub struct Pass<'p> {
 /// The result of a pass.
 #[derive(Debug, Default)]
 pub struct Passed {
-    /// What became of the rows of each kind.
+    /// The result for the rows of each kind.
     pub kinds: Vec<(Kind, Moved)>,
-    /// It was stopped before its end.
+    /// True if it was stopped before its end.
     pub stopped: bool,
 }
 
 impl Pass<'_> {
-    /// Copies what is due. Calls `problem` with each object that cannot be stored: the kind, namespace and name, and the reason; and
-    /// `progress` with the number of rows passed.
+    /// Copies the rows that are due. Calls `problem` for each object that cannot be stored, with kind, namespace and name, and the reason;
+    /// and `progress` with the number of rows passed.
     ///
     /// # Errors
     /// If a database or the cluster does not answer.
@@ -200,7 +200,7 @@ impl Pass<'_> {
         Ok(states)
     }
 
-    /// Reads rows whole and writes them.
+    /// Reads complete rows and writes them.
     async fn copy_rows(
         &self,
         table: &OtherTable,
@@ -212,7 +212,8 @@ impl Pass<'_> {
         let read = self.source.rows(table, uids).await.map_err(MoveError::OtherDatabase)?;
         let (mut rows, mut rejects) = (Vec::with_capacity(read.len()), Vec::new());
         for source in &read {
-            // It may have changed since its beginning was read; whether its object was in the cluster has not.
+            // The row may have changed since its first columns were read. The cluster's answer about its object has not, so it is used
+            // again.
             let object = source.object();
             let state = match asked.get(&*object.uid) {
                 Some(Fate::Assumed) if !source.is_deleted() => Fate::Assumed,
@@ -253,7 +254,7 @@ impl Pass<'_> {
                 &reject.reason,
             );
         }
-        // A uid that is longer than any of Kubernetes does not fit the table of rejects either.
+        // A uid that is longer than any uid of Kubernetes does not fit the table of rejects either.
         rejects.retain(|reject| reject.uid.len() <= LONGEST_UID);
         if let Some(store) = self.store
             && self.effect == Effect::Written
@@ -265,7 +266,7 @@ impl Pass<'_> {
     }
 }
 
-/// How many bytes a uid has at most.
+/// The most bytes of a uid.
 const LONGEST_UID: usize = 64;
 
 fn reject(table: &OtherTable, object: &OtherObject, reason: String) -> Reject {
@@ -280,7 +281,7 @@ fn reject(table: &OtherTable, object: &OtherObject, reason: String) -> Reject {
     }
 }
 
-/// The version that a row will have.
+/// Returns the version that a row will have.
 fn version(object: &OtherObject, state: Fate) -> Version {
     let (res_version, deleted, eviction) = match state {
         Fate::Left | Fate::Assumed => (0, false, Eviction::None),

@@ -1,29 +1,29 @@
-//! Names that differ by case alone. The reference system's collation takes them for one name, and Kubernetes has never had both.
+//! Finds names that differ only in case. The reference system's collation treats them as one name, and Kubernetes has never had both.
 
 use super::other::{Layout, OtherTable};
 use super::{HEADS, MoveError, Pass};
 use ingester_core::schema::base;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Names of a kind's live rows that differ by case alone.
+/// Names of a kind's live rows that differ only in case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SameName {
     /// The kind.
     pub kind: &'static str,
-    /// The names as they are stored, each as `namespace/name`.
+    /// The stored names, each as `namespace/name`.
     pub names: Vec<String>,
 }
 
 impl Pass<'_> {
-    /// The names of the reference system's rows that differ by case alone, found without writing anything. Of a source that has no such
-    /// names, the beginnings of rows are read once; of others twice. An ingester's tables have none.
+    /// Returns the names of the reference system's rows that differ only in case, without writing anything. It reads the first columns of
+    /// all rows once, and a second time if a name has capitals. An ingester's tables have none.
     ///
     /// # Errors
     /// If the source does not answer.
     pub async fn same_names(&self) -> Result<Vec<SameName>, MoveError> {
         let mut all = Vec::new();
         for table in self.source.tables.iter().filter(|table| table.layout == Layout::Reference) {
-            // Names in Kubernetes have no capitals, so only names that have one are remembered.
+            // Names in Kubernetes have no capitals, so remember only names that have one.
             let mut asked = HashSet::new();
             self.names(table, |name| {
                 let lower = name.to_lowercase();

@@ -1,4 +1,4 @@
-//! The database that is moved from: which of its tables are whose, and its rows.
+//! The source database: the makers of its tables, and its rows.
 
 use super::Cluster;
 use ingester_core::kind::Kind;
@@ -8,7 +8,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{ReadOther, RowsToBackfill};
 use ingester_store::{Catalog, FoundTable, Store, StoreError};
 
-/// Which program has made a table.
+/// The program that has made a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// An ingester: each row says the state of its object.
@@ -17,7 +17,7 @@ pub(super) enum Layout {
     Reference,
 }
 
-/// A database whose objects are to be moved. Nothing is written into it.
+/// A database whose objects will be moved. Nothing is written into it.
 pub struct OtherDatabase {
     pub(super) store: Store,
     pub(super) tables: Vec<OtherTable>,
@@ -28,11 +28,11 @@ pub(super) struct OtherTable {
     pub(super) kind: Kind,
     pub(super) name: Ident,
     pub(super) layout: Layout,
-    /// The places in the kind's table of the columns that are read.
+    /// The indexes in the kind's table of the columns that are read.
     places: Vec<usize>,
 }
 
-/// What is known of a row's object without its text.
+/// The part of a row's object that is known without its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherObject {
     /// `uid`
@@ -45,12 +45,12 @@ pub struct OtherObject {
     pub res_version: u64,
 }
 
-/// A row, or as much of it as was read: a value for each column of the kind's table, NULL for one that was not.
+/// A row, or the part of it that was read. It has a value for each column of the kind's table, and NULL for a column that was not read.
 pub(super) struct OtherRow {
     pub(super) values: Vec<Value>,
 }
 
-/// What a row needs beside its object's text, and what says its state.
+/// The columns that a row needs in addition to its object's text, and the columns with its state.
 const HEAD: [usize; 8] = [
     base::UID,
     base::NAMESPACE,
@@ -63,7 +63,7 @@ const HEAD: [usize; 8] = [
 ];
 
 impl OtherDatabase {
-    /// The tables of these kinds in a database, which is to be opened read-only.
+    /// Finds the tables of these kinds in a database, which should be opened read-only.
     ///
     /// # Errors
     /// If the database cannot be read, has none of the tables, or another program has made one of them.
@@ -99,20 +99,20 @@ impl OtherDatabase {
         Ok(OtherDatabase { store, tables })
     }
 
-    /// Whether the rows of a table do not say which objects have left the cluster, because the reference system has made it.
+    /// Returns true if the reference system has made a table. The rows of such a table do not say which objects have left the cluster.
     pub fn is_of_reference(&self) -> bool {
         self.tables.iter().any(|table| table.layout == Layout::Reference)
     }
 
-    /// The kinds of which it has a table.
+    /// Returns the kinds for which it has a table.
     pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.tables.iter().map(|table| &table.kind)
     }
 
-    /// Which cluster the database says that it belongs to.
+    /// Returns the cluster to which the database belongs, as recorded in it.
     ///
     /// # Errors
-    /// If that cannot be read.
+    /// If the record cannot be read.
     pub async fn cluster(&self) -> Result<Option<String>, StoreError> {
         match self.is_of_reference() {
             true => Ok(None),
@@ -125,7 +125,7 @@ impl OtherDatabase {
         self.store.close().await;
     }
 
-    /// The beginnings of up to `limit` rows behind the uid `after`, in the order of the table's uids.
+    /// Returns the first columns of up to `limit` rows behind the uid `after`, in the order of the table's uids.
     pub(super) async fn heads(
         &self,
         table: &OtherTable,
@@ -136,7 +136,7 @@ impl OtherDatabase {
         self.read(table, &places, RowsToBackfill::After { uid: after, limit }).await
     }
 
-    /// The rows of these uids.
+    /// Returns the rows of these uids.
     pub(super) async fn rows(&self, table: &OtherTable, uids: &[&str]) -> Result<Vec<OtherRow>, StoreError> {
         self.read(table, &table.places, RowsToBackfill::These(uids)).await
     }
@@ -162,12 +162,12 @@ impl OtherDatabase {
     }
 }
 
-/// The table that a kind's rows are read from: the first of its names that the database has.
+/// Returns the table from which a kind's rows are read: the first of its names that the database has.
 pub(super) fn table_of<'c>(kind: &Kind, catalog: &'c Catalog) -> Option<(Ident, &'c FoundTable)> {
     names_of(kind).into_iter().find_map(|name| Some((name, catalog.table(name.as_str())?)))
 }
 
-/// The names that a kind's table can have: ours, and the name that the reference system's schema job gives it.
+/// Returns the names that a kind's table can have: ours, and the name from the reference system's schema job.
 pub(super) fn names_of(kind: &Kind) -> [Ident; 2] {
     let name = kind.table().name;
     [name, Ident::new(&snake_case(name.as_str(), kind.kind()))]
@@ -181,7 +181,7 @@ fn foreign(table: Ident, why: &str) -> StoreError {
     )
 }
 
-/// The name of a table as the reference system's schema job has it: `pipeline_run` for the kind PipelineRun, whose table is `pipelinerun`
+/// Returns the name of a table in the reference system's schema job: `pipeline_run` for the kind PipelineRun, whose table is `pipelinerun`
 /// elsewhere.
 fn snake_case(table: &str, kind: &str) -> String {
     if !kind.eq_ignore_ascii_case(table) {
@@ -209,7 +209,7 @@ impl OtherRow {
         match &self.values[place] {
             Value::Null => None,
             Value::Time(time) => Some(*time),
-            // Something that is not a time, which SQLite and old modes of MySQL accept.
+            // The column contains no time, which SQLite and old modes of MySQL accept.
             _ => Some(Micros(0)),
         }
     }
@@ -224,38 +224,38 @@ impl OtherRow {
     }
 }
 
-/// What becomes of rows of the reference system that have no `delete_time`: whether an object is in the cluster or was evicted.
+/// The state of the reference system's rows without `delete_time`, whose objects are in the cluster or were evicted.
 #[derive(Clone, Copy)]
 pub enum Living<'c> {
-    /// The cluster is asked. Objects that are there are left to the mirror, the others were evicted.
+    /// Ask the cluster. Objects that exist there are left to the mirror; the others were evicted.
     Asked(&'c dyn Cluster),
-    /// All are taken for live. They are copied as of no known version, so the first list of the mirror writes them anew.
+    /// Assume that all are live. They are copied without a known version, so the first list of the mirror writes them again.
     Live,
-    /// All are taken for evicted.
+    /// Assume that all were evicted.
     Evicted,
 }
 
 /// The state in which a row is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is not copied: the mirror writes it, from the object in the cluster.
+    /// It is not copied: the mirror writes it from the object in the cluster.
     Left,
-    /// It is live, and its text is not the cluster's.
+    /// It is live, but its text is not from the cluster.
     Assumed,
-    /// What its times say.
+    /// It has the state that its times tell.
     Of { delete: Option<Micros>, evict: Option<(Micros, bool)> },
 }
 
 impl OtherTable {
-    /// The state of a row.
+    /// Returns the state of a row.
     ///
     /// # Errors
-    /// What is wrong with the cluster that was asked.
+    /// The reason why the cluster does not answer.
     pub(super) async fn state(&self, row: &OtherRow, living: Living<'_>) -> Result<Fate, String> {
         let delete = row.time(base::DELETE_TIME);
         if self.layout == Layout::Ours {
             let evict = row.time(base::EVICT_TIME);
-            // Without a record, the row is taken for the only copy.
+            // Without a record of the eviction's progress, treat the row as the only copy.
             let confirmed = Eviction::stored(true, &row.values[base::EVICT_CONFIRMED]).is_only_copy();
             return Ok(Fate::Of { delete, evict: evict.map(|evict| (evict, confirmed)) });
         }

@@ -1,25 +1,26 @@
-//! Rows with the states of their objects, written over what is stored.
+//! Writes rows with the states of their objects over the stored rows.
 
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use ingester_store::guard::{Eviction, Version};
 use ingester_store::{Effect, ErrorClass, Rejected, Report, RowChange, Store, StoreError};
 
-/// What is to be done with a row that says the state of its object, beside the stored one.
+/// The action for a row that tells the state of its object, given the stored row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// It is written under the guard.
+    /// Write it under the guard.
     Write,
-    /// It replaces this one, which the guard would keep because it is, or may become, the only copy: a person decided so.
+    /// Replace the stored row of this version. The guard would keep that row because it is, or may become, the only copy, but a person has
+    /// decided.
     Replace(Version),
     /// The stored row is the same.
     Nothing,
-    /// The stored row is later, or only its own writer can judge it.
+    /// Keep the stored row: it is later, or only its own writer can judge it.
     Keep,
 }
 
-/// The rule. The guard judges what a cluster says; a person who moves rows says more: an evicted object of a higher version was changed by
-/// its users, and a deleted one was deleted by them.
+/// Decides what to do with a row. The guard judges states that a cluster reports. A person who moves rows knows more: if an evicted object
+/// has a higher version, its users have changed it, and if it is deleted, they have deleted it.
 pub(super) fn due(stored: Option<Version>, new: Version) -> Due {
     let Some(old) = stored else { return Due::Write };
     let (later, same) = (new.res_version > old.res_version, new.res_version == old.res_version);
@@ -45,8 +46,8 @@ pub(super) fn due(stored: Option<Version>, new: Version) -> Due {
     }
 }
 
-/// Writes rows with the states of their objects. Those that are kept are in the report's `stale`. With [`Effect::Tried`] it writes nothing and
-/// reports what a write would do, as far as the guard decides it.
+/// Writes rows with the states of their objects. Stored rows that are kept are in the report's `stale`. With [`Effect::Tried`] it writes
+/// nothing and reports what a write would do, as far as the guard decides it.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -142,7 +143,7 @@ mod tests {
                 assert_eq!(due(Some(stored), new), Due::Nothing, "{new:?}");
             }
         }
-        // Of no known version: it may have changed.
+        // Its version is unknown, so it may have changed.
         let assumed = version(0, false, Eviction::None);
         assert_eq!(due(Some(assumed), assumed), Due::Write);
         assert_eq!(due(Some(version(7, false, Eviction::None)), assumed), Due::Keep);

@@ -1,4 +1,4 @@
-//! A row of the source as it goes into our tables. Pure.
+//! Turns a row of the source into a row for our tables. Pure.
 
 use super::other::{Fate, Layout, OtherRow, OtherTable};
 use ingester_core::kind::Kind;
@@ -10,22 +10,22 @@ use ingester_core::value::Value;
 use serde_json::Value as Json;
 use std::borrow::Cow;
 
-/// A row that is made anew out of the object's text.
+/// A row that was made again from the object's text.
 pub(super) struct Made {
     pub(super) row: Row,
-    /// Whether the `proto` of the source says something else than the one that was made.
+    /// True if the `proto` of the source says something else than the new one.
     pub(super) proto_differs: bool,
-    /// Whether neither its kind nor an annotation says that the object may leave the cluster.
+    /// True if neither its kind nor an annotation says that the object may leave the cluster.
     pub(super) unmarked: bool,
-    /// Whether the object was read from its `proto`, because its `json` is NULL.
+    /// True if the object was read from its `proto`, because its `json` is NULL.
     pub(super) from_proto: bool,
 }
 
 impl OtherTable {
-    /// The row of an object in this state; `None` if its kind leaves it out.
+    /// Returns the row of an object in this state; `None` if its kind leaves it out.
     ///
     /// # Errors
-    /// Why the object has no row.
+    /// The reason why the object has no row.
     pub(super) fn made(&self, source: &OtherRow, state: Fate) -> Result<Option<Made>, String> {
         let kind = &self.kind;
         let (text, from_proto) = match &source.values[base::JSON] {
@@ -49,13 +49,14 @@ impl OtherTable {
         Ok(Some(Made { row, proto_differs, unmarked, from_proto }))
     }
 
-    /// Sets what a row has that its object's text does not say.
+    /// Sets the parts of a row that its object's text does not contain.
     fn set_state(&self, row: &mut Row, source: &OtherRow, state: Fate) {
-        // A tombstone has the version at which the object was gone, and a change of an evicted row counts on.
+        // A tombstone has the version at which the object was gone, and changes of an evicted row increase the version, so it may be higher
+        // than in the text.
         row.res_version = row.res_version.max(source.object().res_version);
         match state {
             Fate::Left => {}
-            // Any version that a list has is later, and any definition: the mirror reads the object itself.
+            // Every version in a list is later, and so is every definition: the mirror then writes the object itself.
             Fate::Assumed => (row.res_version, row.ingest_version) = (0, 0),
             Fate::Of { delete, evict } => {
                 row.delete_time = delete;
@@ -70,7 +71,7 @@ impl OtherTable {
         {
             row.values[base::CREATE_TIME] = Value::Time(time);
         }
-        // No object has the values that stay any more.
+        // Values that stay exist in no object any more, so take them from the source.
         for (place, column) in self.kind.table().columns.iter().enumerate() {
             if column.stays != Stays::None && source.values[place] != Value::Null {
                 row.values[place] = source.values[place].clone();
@@ -80,7 +81,7 @@ impl OtherTable {
 }
 
 /// # Errors
-/// If the row would be the only copy of an object of which the kind does not store everything.
+/// If the row would be the only copy of an object, but the kind does not store the whole object.
 pub(crate) fn refuse_only_copy(kind: &Kind, row: &Row) -> Result<(), String> {
     match kind.prune() {
         [] => Ok(()),
@@ -94,10 +95,10 @@ pub(crate) fn refuse_only_copy(kind: &Kind, row: &Row) -> Result<(), String> {
     }
 }
 
-/// The text of the object that a `proto` has.
+/// Returns the text of the object in a `proto`.
 ///
 /// # Errors
-/// If there is none, or its bytes are not those of the kind's message.
+/// If there is none, or if its bytes are not the kind's message.
 fn of_proto(kind: &Kind, proto: &Value) -> Result<String, String> {
     let (Some(protobuf), Value::Bytes(bytes)) = (kind.protobuf(), proto) else {
         return Err("its `json` is NULL, and it has no `proto` either: there is no object to copy".to_owned());
@@ -108,7 +109,7 @@ fn of_proto(kind: &Kind, proto: &Value) -> Result<String, String> {
     })
 }
 
-/// An object's text with its type, which the reference system leaves out where its client did not know it.
+/// Returns an object's text with its type, which the reference system leaves out if its client did not know it.
 fn with_type<'t>(text: &'t str, group_ver: &str, kind: &str) -> std::borrow::Cow<'t, str> {
     let identity = Identity::probe(text);
     let is_absent = |part: &Option<Box<str>>| part.as_deref().is_none_or(str::is_empty);
@@ -125,10 +126,10 @@ fn with_type<'t>(text: &'t str, group_ver: &str, kind: &str) -> std::borrow::Cow
     }
 }
 
-/// Whether the bytes of the source decode to another object than those that were made, apart from what is not copied: managed fields, and
-/// the object's type, which the text may have lacked.
+/// Returns true if the bytes of the source decode to another object than the new bytes. This ignores the parts that are not copied: managed
+/// fields, and the object's type, which the text may have lacked.
 fn proto_differs(kind: &Kind, source: &OtherRow, row: &Row) -> bool {
-    // It has more by intention.
+    // The source has more on purpose.
     if !kind.prune().is_empty() {
         return false;
     }

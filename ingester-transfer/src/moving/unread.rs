@@ -9,19 +9,19 @@ use ingester_store::{Catalog, FoundTable, StoreError};
 /// A table with rows that no kind reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadTable {
-    /// Its name.
+    /// The table's name.
     pub name: String,
-    /// How many rows it has, or why they cannot be counted.
+    /// The number of its rows, or the reason why they cannot be counted.
     pub rows: Result<u64, String>,
     /// True if its columns show that its rows are objects.
     pub has_objects: bool,
-    /// The kind whose rows are read from a table of another name.
+    /// The kind, if its rows are read from a table of another name.
     pub kind: Option<&'static str>,
 }
 
 impl OtherDatabase {
-    /// The tables with rows that none of these kinds reads. In a database of the reference system these are all tables, in one of an
-    /// ingester those of objects: there, other programs may have tables of their own.
+    /// Returns the tables with rows that none of these kinds reads. In a database of the reference system these are all such tables. In a
+    /// database of an ingester they are only tables of objects, because other programs may have tables there.
     ///
     /// # Errors
     /// If the catalog cannot be read.
@@ -42,7 +42,7 @@ impl OtherDatabase {
         Ok(unread)
     }
 
-    /// Returns true if a kind is read from this table. If the database has two tables of one kind, only the first of its names is read.
+    /// Returns true if a kind is read from this table. If the database has two tables for one kind, only the first of its names is read.
     fn is_read(name: &str, kinds: &[Kind], catalog: &Catalog) -> bool {
         kinds.iter().filter_map(|kind| table_of(kind, catalog)).any(|(its, _)| its.as_str() == name)
     }
@@ -66,7 +66,7 @@ fn has_objects(table: &FoundTable) -> bool {
     table.primary_key() == ["uid"] && has("res_version") && (has("json") || has("proto"))
 }
 
-/// Returns true if a table belongs to the objects of another one, as a table of labels does.
+/// Returns true if a table belongs to the objects of another table, such as a table of labels.
 fn is_companion(name: &str, table: &FoundTable, catalog: &Catalog) -> bool {
     let is_main = |main: &str| catalog.table(main).is_some_and(has_objects);
     let mut heads = name.match_indices('_').map(|(end, _)| &name[..end]);

@@ -1,4 +1,4 @@
-//! Both sides compared: for each row of the source, the row that it should have become beside the one that is stored.
+//! Compares both sides: for each row of the source, the row that it should have become and the stored row.
 
 use super::other::{Fate, OtherTable};
 use super::put::{Due, due};
@@ -14,7 +14,7 @@ use ingester_store::guard::{Eviction, Version};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
-/// What a comparison has found for one kind.
+/// The result of a comparison for one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
@@ -28,13 +28,13 @@ pub struct Verified {
     pub kept: u64,
     /// Live rows that are left to the mirror.
     pub left: u64,
-    /// Of these, those whose objects have a row by now.
+    /// Among `left`, the rows whose objects have a stored row by now.
     pub mirrored: u64,
     /// Objects that cannot be stored, or that the kind's filter leaves out.
     pub not_stored: u64,
-    /// A hash of the equal rows as they should be: the sum of the SHA-256 of each row, so that no order counts.
+    /// A hash of the equal rows as they should be: the sum of the SHA-256 of each row, so that their order does not matter.
     pub source_hash: String,
-    /// The same of the rows that are stored.
+    /// The same hash of the stored rows.
     pub stored_hash: String,
 }
 
@@ -56,8 +56,8 @@ impl Sum {
 }
 
 impl Pass<'_> {
-    /// Compares every row of the source with what is stored. Calls `difference` with each row that is not stored as it should be: the kind,
-    /// namespace and name, and what is different.
+    /// Compares every row of the source with the stored row. Calls `difference` for each row that is not stored as it should be, with kind,
+    /// namespace and name, and the difference.
     ///
     /// # Errors
     /// If a database or the cluster does not answer.
@@ -130,7 +130,7 @@ impl Pass<'_> {
         Ok(verified)
     }
 
-    /// The rows that these of the source should have become, with their states.
+    /// Returns the rows that these rows of the source should have become, with their states.
     async fn expected(
         &self,
         table: &OtherTable,
@@ -183,7 +183,7 @@ fn judge<'s>(table: &Table, row: &Row, stored: Option<&'s StoredRow>) -> Judged<
     }
 }
 
-/// A version, for people.
+/// Describes a version, for people.
 fn said(version: Version) -> String {
     let state = match (version.deleted, version.eviction) {
         (true, _) => "deleted",
@@ -214,7 +214,8 @@ impl<'r> Hashed<'r> {
     }
 }
 
-/// The SHA-256 of a row: its uid, its times but `update_time`, its columns, the canonical form of its JSON, and its labels and annotations.
+/// Returns the SHA-256 of a row: its uid, its times except `update_time`, its columns, the canonical form of its JSON, and its labels and
+/// annotations.
 fn digest(table: &Table, row: &Hashed<'_>) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut part = |text: &[u8]| {
@@ -225,7 +226,7 @@ fn digest(table: &Table, row: &Hashed<'_>) -> [u8; 32] {
     for time in row.times {
         part(time.map_or_else(String::new, |time| time.0.to_string()).as_bytes());
     }
-    // What the store sets, or what is hashed above.
+    // Columns that the store sets, or that are hashed above.
     let left_out = [
         base::UID,
         base::UPDATE_TIME,
@@ -240,7 +241,7 @@ fn digest(table: &Table, row: &Hashed<'_>) -> [u8; 32] {
             Value::Bool(value) => part(format!("i{}", u8::from(*value)).as_bytes()),
             Value::Int(value) => part(format!("i{value}").as_bytes()),
             Value::UInt(value) => part(format!("i{value}").as_bytes()),
-            // Zero has one sign here.
+            // Make 0.0 and -0.0 equal.
             Value::Double(value) => part(format!("d{:016x}", (value + 0.0).to_bits()).as_bytes()),
             Value::Text(text) if column.ty == SqlType::Json => part(canonical(text).unwrap_or_default().as_bytes()),
             Value::Text(text) => part(text.as_bytes()),

@@ -1,4 +1,4 @@
-//! Which database is named, and whether to mirror.
+//! Tests of the named database and of the decision to mirror.
 
 use super::{environment, parse, parse_with};
 use crate::config::{Config, Gate, Mysql, Secret};
@@ -7,7 +7,7 @@ use ingester_store::PasswordCommand;
 
 const ENABLED: &str = "metadataStorage: {enableMetadataStorage: true}\n";
 
-/// The address of an open gate, as it is printed.
+/// Returns the address of an open gate, as it is printed.
 #[track_caller]
 fn address(text: &str, variables: &[(&str, &str)]) -> String {
     match parse_with(text, variables).unwrap().gate().unwrap() {
@@ -26,7 +26,7 @@ fn the_gate_stays_closed_without_enabled_storage_and_a_database() {
     assert!(matches!(Config::default().gate(), Ok(Gate::Disabled)));
     let disabled = parse_with("mysql: {host: h, database: d}", &[("DATABASE_URL", "mysql://u@h/d")]).unwrap();
     assert!(matches!(disabled.gate(), Ok(Gate::Disabled)));
-    // As in files of the reference system: half an address is not a mistake while it is not used.
+    // As in files of the reference system, half an address is no mistake while it is not used.
     assert!(matches!(parse("mysql: {host: h}").unwrap().gate(), Ok(Gate::Disabled)));
     for text in [ENABLED.to_owned(), format!("{ENABLED}mysql: {{user: u, password: p, port: 1}}")] {
         assert!(matches!(parse(&text).unwrap().gate(), Ok(Gate::NoDatabase)), "{text}");
@@ -99,7 +99,7 @@ fn commands_without_a_configuration_use_only_the_environment() {
     assert!(ask(&[host]).unwrap_err().to_string().contains("MYSQL_HOST is set and MYSQL_DB_NAME is not"));
     assert!(ask(&[database]).unwrap_err().to_string().contains("MYSQL_DB_NAME is set and MYSQL_HOST is not"));
     assert!(ask(&[("DATABASE_URL", "sqlite://")]).unwrap_err().to_string().contains("names no file"));
-    // Variables of a database's own clients override none of ours, nor a file.
+    // Variables of a database's own clients override neither ours nor a file.
     let clients = [("PGHOST", "h"), ("PGDATABASE", "d")];
     assert_eq!(environment(&clients).named_for_clients(), Some(("PGHOST", "postgresql:///")));
     let both = environment(&[host, database, clients[0], clients[1]]);
@@ -150,7 +150,7 @@ fn a_user_without_a_host_is_a_mistake_that_names_the_variables() {
     for alone in ["MYSQL_PORT", "MYSQL_USER", "MYSQL_PASSWORD", "MYSQL_PASSWORD_FILE"] {
         assert!(ask(&[(alone, "1")]).starts_with(&format!("{alone} is set, but neither MYSQL_HOST")), "{alone}");
     }
-    // That of a Service called `mysql` is not meant.
+    // The variable of a Service called `mysql` does not count.
     assert!(environment(&[("MYSQL_PORT", "tcp://10.0.0.1:3306")]).address().unwrap().is_none());
     // A file may name the rest.
     assert_eq!(
@@ -198,7 +198,7 @@ fn a_passwords_file_is_read_without_the_newline_at_its_end() {
     assert_eq!(address(&text.replace(&named, "none"), &[("MYSQL_PASSWORD", "p")]), "mysql://root:***@h:3306/d");
     let text = text.replace("passwordFile", "password");
     assert_eq!(address(&text, &[("MYSQL_PASSWORD_FILE", &named)]), "mysql://root:***@h:3306/d");
-    // Two are one too many.
+    // Two sources of the password are one too many.
     let both = format!("{ENABLED}mysql: {{host: h, database: d, password: p, passwordFile: {named}}}");
     assert!(mistake(&both, &[]).contains("`mysql.password` and `mysql.passwordFile` are both set"));
     let error = mistake(ENABLED, &[("MYSQL_PASSWORD", "p"), ("MYSQL_PASSWORD_FILE", &named)]);
@@ -220,11 +220,11 @@ fn the_password_of_a_url_may_be_in_a_file() {
     let [by_url, by_file] = [("DATABASE_URL", url), ("DATABASE_PASSWORD_FILE", file.as_str())];
     assert_eq!(address(ENABLED, &[by_url, by_file]), shown);
     assert_eq!(environment(&[by_url, by_file]).address().unwrap().unwrap().to_string(), shown);
-    // Another database has another password.
+    // Another database has a different password.
     assert_eq!(address(&text, &[("DATABASE_URL", "postgres://u@other:1/d")]), "postgres://u@other:1/d");
     let mysql = [("MYSQL_HOST", "h"), ("MYSQL_DB_NAME", "d")];
     assert_eq!(address(&text, &mysql), "mysql://root@h:3306/d");
-    // A password in the URL, too; and a file without a URL.
+    // Two mistakes: a password in the URL as well, and a file without a URL.
     assert!(mistake(ENABLED, &[("DATABASE_URL", "mysql://u:p@h/d"), by_file]).contains("has one already"));
     assert!(mistake(ENABLED, &[by_file]).contains("DATABASE_PASSWORD_FILE is set, but no URL"));
     assert!(mistake(ENABLED, &[mysql[0], mysql[1], by_file]).contains("DATABASE_PASSWORD_FILE is set, but no URL"));
@@ -252,11 +252,11 @@ fn a_command_may_print_the_password() {
         (read.metadata_storage.password_command.args.len(), &*read.metadata_storage.password_command.command),
         (1, "token")
     );
-    // It is not run before something connects.
+    // The command is not run before something connects.
     let command = "passwordCommand: {command: no/such/command, args: [hunter2, hunter2], env: {A: hunter2}}";
     assert_eq!(address(&mysql(command), &[]), "mysql://root:***@h:3306/d");
     assert_eq!(address(&storage(command), &[]), "postgres://u:***@h:1/d");
-    // Another password, or the password of another database.
+    // Another password, or another database, takes the place of the command.
     assert_eq!(address(&mysql(command), &[("MYSQL_PASSWORD", "p")]), "mysql://root:***@h:3306/d");
     assert_eq!(address(&storage(command), &[("DATABASE_URL", "postgres://u@other:1/d")]), "postgres://u@other:1/d");
     for (text, part) in [
@@ -284,7 +284,7 @@ fn contradictory_tls_settings_are_a_mistake() {
         ("ca: /a", "`mysql.tls.mode` does not verify the server"),
         ("mode: required, ca: /a", "use verify-ca or verify-identity"),
     ] {
-        // Found whether or not it is used, and in a configuration that is not from a file.
+        // The mistake is found even if the value is not used, and even without a file.
         for text in [format!("mysql: {{tls: {{{tls}}}}}"), format!("{ENABLED}mysql: {{tls: {{{tls}}}}}")] {
             assert!(mistake(&text, &[]).contains(part), "{text}");
         }

@@ -1,4 +1,4 @@
-//! What a changed file changes without a restart.
+//! Tests of the changes that a changed file makes without a restart.
 
 use super::*;
 use crate::config::row::Effect;

@@ -18,13 +18,13 @@ fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
         "line 1: mysql.max_open_conns: unknown key `max_open_conns`; did you mean `maxOpenConns`?",
     );
     only("mysql: {tls: {moed: x}}", "line 1: mysql.tls.moed: unknown key `moed`; did you mean `mode`?");
-    // In another section.
+    // The key exists in another section.
     only("metadataStorage: {host: db}", "line 1: metadataStorage.host: unknown key `host`; did you mean `mysql.host`?");
     only(
         "deletionDelay: 3s",
         "line 1: deletionDelay: unknown key `deletionDelay`; did you mean `metadataStorage.deletionDelay`?",
     );
-    // Nothing similar: all known keys.
+    // Without a similar key, the message names all known keys.
     only("log: {colour: red}", "line 1: log.colour: unknown key `colour`; known: format, level");
     let sections = "known: metadataStorage, mysql, ingester, retention, policies, changes, serve, query, server, log";
     only("colours: [red]", &format!("line 1: colours: unknown key `colours`; {sections}"));
@@ -212,7 +212,7 @@ fn settings_of_views_have_names_that_are_not_the_ingesters() {
 fn mistakes_of_rules_name_the_rule_and_the_remedy() {
     let of = |rules: &str| mistakes(&format!("policies: {{evict: {{Model: {rules}}}}}"));
     let at = |mistake: &str| vec![format!("line 1: policies.evict.Model[0]{mistake}")];
-    // The rule of this name that the kind may have says which objects.
+    // The kind may have a rule of this name, which then selects the objects.
     super::parse("policies: {evict: {Model: [{name: finished, enforce: true}]}}").unwrap();
     assert_eq!(of("[{after: 1d}]"), at(": `name` is missing: messages name the rule by it"));
     assert_eq!(of("[{name: a, when: {}}]"), at(".when: nothing is selected: add `fieldSelector` or `labelSelector`"));

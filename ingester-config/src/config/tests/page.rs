@@ -1,4 +1,4 @@
-//! What `docs/configuration.md` says of each key is what its row says.
+//! Tests that `docs/configuration.md` says the same about each key as its row.
 
 use super::*;
 use crate::config::row::{Effect, Row, Settings as _};
@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 const WRITES: &str = "`INGESTER_UPDATE=1 cargo test -p ingester-config config::tests::page` writes docs/configuration.md, for you to review";
 
-/// Where a key is: the path of its section, and its name there.
+/// Returns the path of a key's section, and the key's name in it.
 fn place(row: &Row) -> (&'static str, &'static str) {
     row.path.rsplit_once('.').expect("every key is in a section")
 }
 
-/// A file with every key and its default.
+/// Returns a file with every key and its default.
 fn defaults(rows: &[Row]) -> String {
     let (mut text, mut open) = (String::new(), Vec::new());
     for row in rows {
@@ -28,7 +28,7 @@ fn defaults(rows: &[Row]) -> String {
     text
 }
 
-/// The table of a section.
+/// Returns the table of a section.
 fn table(rows: &[Row], section: &str) -> String {
     let mut text = "| key | type | default | a change | what it does |\n|---|---|---|---|---|\n".to_owned();
     for row in rows.iter().filter(|row| place(row).0 == section) {
@@ -47,7 +47,7 @@ fn table(rows: &[Row], section: &str) -> String {
     text
 }
 
-/// Replaces what stands behind `heading`, from the next line that begins with `first` up to the next line `end`.
+/// Replaces the text behind `heading`, from the next line that begins with `first` up to the next line `end`.
 fn replace(page: &mut String, heading: &str, first: &str, end: &str, text: &str) {
     let from = page.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no heading `{heading}`"));
     let from =
@@ -85,7 +85,7 @@ fn the_defaults_of_the_rows_are_those_of_the_structs() {
     assert_eq!(Config::default().ingester.backfill_rate, ingester_store::migrate::RATE);
 }
 
-/// Whether `path` may have this value, whatever other keys ask of it.
+/// Returns true if `path` may have this value. Conditions of other keys do not count.
 fn takes(path: &str, value: &str) -> bool {
     let sections = path.matches('.').count();
     let text = format!("{}: {value}{}", path.replace('.', ": {"), "}".repeat(sections));
@@ -154,7 +154,7 @@ fn variables_are_those_of_the_rows_and_the_page_says_what_they_override() {
         }
     }
     named.push("REGION");
-    // Those of databases' own clients override nothing.
+    // The variables of databases' own clients override nothing.
     for name in ["PGHOST", "PGDATABASE"] {
         assert!(page.contains(&format!("`{name}`")), "{name}");
         named.push(name);

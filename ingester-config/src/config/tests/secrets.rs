@@ -35,7 +35,7 @@ mysql: {host: h, database: d, password: hunter2}
 #[test]
 fn no_mistake_repeats_a_password() {
     for text in [
-        // A mistake beside it.
+        // A mistake next to it.
         "mysql: {password: hunter2, port: x}",
         "mysql:\n  password: hunter2\n  prot: 1\n",
         "mysql:\n  password: hunter2\n  password: hunter2\n",

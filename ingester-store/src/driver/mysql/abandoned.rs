@@ -1,9 +1,9 @@
-//! Statements whose caller is gone are ended at the server.
+//! Ends statements at the server whose caller is gone.
 //!
-//! A client that hangs up, or a time-out, drops the future that waits for a statement. Its connection is closed, because nothing may
-//! come after a statement that runs; and the server, which would notice only at the statement's end, is told to end it. It is told on
-//! a separate connection, beside the pool: all connections of the pool may be in use. Statements are found by a mark in their text, so
-//! one that has ended is not found, and none is mistaken for it.
+//! A client that hangs up, or a time-out, drops the future that waits for a statement. Its connection is closed, because no other statement
+//! may follow one that still runs. The server would notice that only at the statement's end, so we tell it to end the statement. We use a
+//! connection outside the pool, because all connections of the pool may be in use. Statements are found by a mark in their text, so a
+//! statement that has ended is not found, and no other one is mistaken for it.
 
 use super::connect::{end_connection, marked_statements};
 use parking_lot::Mutex;
@@ -14,20 +14,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How often a statement is looked for: it may be on its way to the server when it is abandoned.
+/// The number of searches for a statement: it may still be on its way to the server when it is abandoned.
 const LOOKS: u32 = 10;
 
-/// The pause between two looks.
+/// The pause between two searches.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long the server may take for an answer.
+/// The time limit of the server for an answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// Ends the statements that were abandoned.
 #[derive(Debug)]
 pub(super) struct Abandoned {
     pool: MySqlPool,
-    /// Tells the statements of this process from those of others.
+    /// Distinguishes the statements of this process from other statements.
     process: u64,
     count: AtomicU64,
     waiting: Mutex<Waiting>,
@@ -35,13 +35,13 @@ pub(super) struct Abandoned {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The marks of statements that are to be ended.
+    /// The marks of statements to end.
     marks: Vec<String>,
-    /// Whether a task ends them.
+    /// True if a task is ending them.
     is_worked_on: bool,
 }
 
-/// A statement that runs. If it is dropped before [`Running::end`], the server is told to end it.
+/// A running statement. If it is dropped before [`Running::end`], the server is told to end it.
 #[derive(Debug)]
 pub(super) struct Running {
     mark: String,
@@ -55,14 +55,14 @@ impl Abandoned {
         Arc::new(Abandoned { pool, process, count: AtomicU64::new(0), waiting: Mutex::default() })
     }
 
-    /// A statement that is about to run, with its [mark](Running::mark) in its text.
+    /// Registers a statement that is about to run with its [mark](Running::mark) in its text.
     pub(super) fn running(self: &Arc<Self>) -> Running {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         Running { mark: format!("ingester {:016x} {number}", self.process), abandoned: Some(self.clone()) }
     }
 
     fn end(self: Arc<Self>, mark: String) {
-        // Without a runtime, the process ends, and its statements end at their own limits.
+        // Without a runtime, the process is about to exit. Its statements end at their own limits.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let mut waiting = self.waiting.lock();
         waiting.marks.push(mark);
@@ -104,7 +104,7 @@ impl Abandoned {
     }
 }
 
-/// Ends those of the statements that run; they are not looked for any more.
+/// Ends the statements that are running, and no longer searches for them.
 async fn look(
     options: &MySqlConnectOptions,
     open: &mut Option<MySqlConnection>,
@@ -124,12 +124,12 @@ async fn look(
 }
 
 impl Running {
-    /// What its text is marked with.
+    /// Returns the mark in the statement's text.
     pub(super) fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// It has ended.
+    /// Records that the statement has ended.
     pub(super) fn end(mut self) {
         self.abandoned = None;
     }

@@ -1,4 +1,4 @@
-//! Where a server, or a list of servers, is.
+//! The address of a server or of a list of servers.
 
 use super::DIALECT;
 use super::connect::PREPARED;
@@ -26,13 +26,13 @@ use std::time::Duration;
 struct Hosts {
     all: Vec<MySqlConnectOptions>,
     shown: String,
-    /// Its files are checked before connecting; none if a URL has its own `ssl-` parameters.
+    /// The files in here are checked before connecting. Empty if a URL has its own `ssl-` parameters.
     tls: Tls,
-    /// Whether a URL has `ssl-` parameters.
+    /// True if a URL has `ssl-` parameters.
     has_tls: bool,
 }
 
-/// A database by its parts, see [`Address::mysql`](crate::driver::Address::mysql).
+/// Returns a database from its parts, see [`Address::mysql`](crate::driver::Address::mysql).
 pub(crate) fn of_parts(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Arc<dyn Target> {
     Arc::new(hosts_of_parts(host, port, user, password, database))
 }
@@ -52,7 +52,7 @@ fn hosts_of_parts(host: &str, port: u16, user: &str, password: Option<&str>, dat
     Hosts { all, shown, tls: Tls::default(), has_tls: false }
 }
 
-/// Reads a URL, which is shown as `shown`. An error is what is wrong with it.
+/// Reads a URL, which messages show as `shown`. The error is the mistake in it.
 pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn Target>, String> {
     hosts_of_url(url, shown).map(|hosts| Arc::new(hosts) as Arc<dyn Target>)
 }
@@ -66,7 +66,7 @@ fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
         if options.get_database().is_none_or(str::is_empty) {
             return Err("it names no database".into());
         }
-        // A URL has an IPv6 address in brackets, sqlx hands it to the resolver with them.
+        // A URL has an IPv6 address in brackets, and sqlx would pass the brackets on to the resolver.
         let host = bare(options.get_host()).to_owned();
         let mut options = plain(options.host(&host));
         if !names("statement-cache-capacity") {
@@ -97,7 +97,7 @@ impl Target for Hosts {
     }
 
     fn database(&self) -> String {
-        // Servers that keep names on a file system may not tell capitals from small letters.
+        // Servers that keep names on a file system may not distinguish upper and lower case.
         self.all.first().and_then(|one| one.get_database()).unwrap_or_default().to_lowercase()
     }
 
@@ -138,7 +138,7 @@ impl Target for Hosts {
     }
 }
 
-/// With the encryption that is asked for.
+/// Adds the encryption that `tls` asks for.
 fn encrypted(tls: &Tls, options: MySqlConnectOptions) -> MySqlConnectOptions {
     let mut options = options.ssl_mode(match tls.mode {
         TlsMode::Disabled => MySqlSslMode::Disabled,
@@ -159,7 +159,7 @@ fn encrypted(tls: &Tls, options: MySqlConnectOptions) -> MySqlConnectOptions {
     options
 }
 
-/// A host of a list, without brackets, and its port: its own, or the one of all.
+/// Returns a host of a list, without brackets, and its own port or the common one.
 fn host_and_port(text: &str, port: u16) -> (&str, u16) {
     let own = text.rsplit_once(':').and_then(|(host, own)| Some((host, own.parse().ok()?)));
     match own {
@@ -185,15 +185,15 @@ const PARAMETERS: [&str; 12] = [
     "statement-cache-capacity",
 ];
 
-/// The message about any character set but `utf8mb4`. The others cannot hold every object, and in some of them a backslash or
-/// a quote can be the second byte of a character.
+/// Returns the message about any character set other than `utf8mb4`. The others cannot hold every object, and in some of them a backslash
+/// or a quote can be the second byte of a character.
 fn other_charset(parameters: &str) -> Option<String> {
     let charset = parameters.split('&').find_map(|parameter| parameter.strip_prefix("charset="))?;
     (charset != "utf8mb4").then(|| "`charset` can be utf8mb4 only, which it is without the parameter".to_owned())
 }
 
-/// Turns off sqlx's additions to the SQL mode, because our sessions set their own. Turns off its logging of statements, because
-/// the text of a single object's statements has the object's values in it.
+/// Turns off sqlx's additions to the SQL mode, because our sessions set their own. Turns off its logging of statements, because the text of
+/// a single object's statements contains the object's values.
 fn plain(options: MySqlConnectOptions) -> MySqlConnectOptions {
     options
         .disable_statement_logging()
@@ -210,7 +210,7 @@ mod tests {
         hosts_of_url(url, url.replace("p%2C", "***").replace("u:p@", "u:***@")).unwrap()
     }
 
-    /// Host and port of each server.
+    /// Returns host and port of each server.
     fn hosts(address: &Hosts) -> Vec<(String, u16)> {
         address.all.iter().map(|options| (options.get_host().to_owned(), options.get_port())).collect()
     }

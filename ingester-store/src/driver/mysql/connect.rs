@@ -1,4 +1,4 @@
-//! Connecting to one server, and what is asked of it first.
+//! Connects to one server, and asks the first questions.
 
 use super::error::is_number;
 use super::servers::{Asked, asked};
@@ -12,15 +12,15 @@ use sqlx::{Connection as _, Executor as _, MySqlPool, Row as _, raw_sql};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many statements a connection keeps prepared, unless the URL says otherwise: enough for a few kinds in all sizes, or for all
-/// kinds in the usual sizes.
+/// A connection keeps this many statements prepared, unless the URL says otherwise: enough for a few kinds in all sizes, or for all kinds
+/// in the usual sizes.
 ///
 /// With fewer, statements would be closed to prepare others all the time. That costs a round trip, and with sqlx 0.9.0, whose
 /// sockets lack TCP_NODELAY (<https://github.com/transact-rs/sqlx/issues/4335>), 40 ms. With more, two ingesters of 25
 /// connections could exceed `max_prepared_stmt_count`, by default 16,382 for all clients of a server together.
 pub(super) const PREPARED: usize = 256;
 
-/// How long a statement may wait for a free connection.
+/// A statement waits at most this long for a free connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
 /// A connection that was idle for longer is tested before it is used, because the server may have been restarted. If a connection
@@ -35,8 +35,8 @@ pub(super) async fn connect(
     servers: &Arc<Servers>,
 ) -> Result<MySqlPool, sqlx::Error> {
     let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
-    // The first connection is made without the pool, which would report a time-out instead of the cause. One of several servers was
-    // asked already.
+    // The first connection is made without the pool, which would report a time-out instead of the cause. A server of a list was asked
+    // already.
     if !several {
         MySqlConnection::connect_with(connect).await?.close().await?;
     }
@@ -66,7 +66,7 @@ pub(super) async fn connect(
                 if options.read_only {
                     supported(connection.execute(raw_sql(session::READERS)).await)?;
                 }
-                // Of several servers, another one is the right one now. A single server may be read-only to others than this user.
+                // In a list, another server is the right one now. A single server may be read-only for other users than this one.
                 if several && server.is_read_only && !options.read_only {
                     return Err(refuses_writes());
                 }
@@ -74,15 +74,15 @@ pub(super) async fn connect(
                 Ok(())
             })
         })
-        // The idle ones are opened when they are needed: opened here, one after the other, they would take longer than an attempt
-        // may where each answer takes a tenth of a second.
+        // Idle connections are opened when they are needed. If each answer takes a tenth of a second, opening them here one after the other
+        // would exceed the time of an attempt.
         .connect_lazy_with(connect.clone()))
 }
 
-/// Not supported yet: what TiDB says of sessions that only read (its "System Variables", tidb_enable_noop_functions).
+/// "Not supported yet": TiDB's answer to read-only sessions (its "System Variables", tidb_enable_noop_functions).
 const NOT_SUPPORTED: u16 = 1235;
 
-/// Goes on without what the server does not support.
+/// Ignores that the server does not support something.
 fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
     match result {
         Err(error) if is_number(&error, NOT_SUPPORTED) => Ok(()),
@@ -90,9 +90,10 @@ fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
     }
 }
 
-/// Prepares the session of a new connection, and asks what kind of server it leads to.
+/// Prepares the session of a new connection, and asks for the kind of server that it leads to.
 pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, sqlx::Error> {
-    // One round trip. A server that does not take a text of several statements gets them one by one, and says which it refuses.
+    // This takes one round trip. A server that does not take a text of several statements gets them one by one, and says which one it
+    // refuses.
     match connection.execute(raw_text(session::SESSION.join("; ").into())).await {
         Err(sqlx::Error::Database(_)) => {
             for sql in session::SESSION {
@@ -118,7 +119,7 @@ pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, s
     Ok(asked)
 }
 
-/// The node of Galera to which a connection leads; empty elsewhere.
+/// Returns the Galera node to which a connection leads; empty without Galera.
 pub(super) async fn node(connection: &mut MySqlConnection) -> Result<String, sqlx::Error> {
     second_column(connection, session::NODE).await
 }
@@ -141,13 +142,13 @@ impl Listed for MySqlConnectOptions {
     }
 }
 
-/// The second column of the only row; empty without one.
+/// Returns the second column of the only row; empty without a row.
 async fn second_column(connection: &mut MySqlConnection, sql: &'static str) -> Result<String, sqlx::Error> {
     let row = connection.fetch_optional(raw_sql(sql)).await?;
     row.map_or_else(|| Ok(String::new()), |row| row.try_get_unchecked(1))
 }
 
-/// The ids of the connections that run marked statements, and how the texts begin.
+/// Returns the ids of the connections that run marked statements, with the beginnings of the texts.
 pub(super) async fn marked_statements(connection: &mut MySqlConnection) -> Result<Vec<(u64, String)>, sqlx::Error> {
     let rows = match connection.fetch_all(raw_sql(session::MARKED_STATEMENTS)).await {
         Ok(rows) if !rows.is_empty() => rows,
@@ -159,10 +160,10 @@ pub(super) async fn marked_statements(connection: &mut MySqlConnection) -> Resul
     rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
 }
 
-/// No such connection: it has ended by itself.
+/// There is no such connection: it has ended already.
 const NO_CONNECTION: u16 = 1094;
 
-/// Ends a connection with what it runs.
+/// Ends a connection and the statement that it runs.
 pub(super) async fn end_connection(connection: &mut MySqlConnection, id: u64) -> Result<(), sqlx::Error> {
     match connection.execute(raw_text(session::end_connection(id).into())).await {
         Err(error) if is_number(&error, NO_CONNECTION) => Ok(()),

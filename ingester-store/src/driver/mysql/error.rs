@@ -4,10 +4,10 @@ use crate::driver::facts::{About, ErrorClass, Facts};
 use sqlx::error::DatabaseError;
 use sqlx::mysql::MySqlDatabaseError;
 
-/// The class of an error, and what to do about it.
+/// The class of an error, and the remedy.
 type Classified = (ErrorClass, Option<&'static str>);
 
-/// What is known of an error; `None` if another database reports it.
+/// Returns the facts about an error; `None` if another database reports it.
 pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let error = error.try_downcast_ref::<MySqlDatabaseError>()?;
     let number = error.number();
@@ -32,16 +32,16 @@ fn about(number: u16) -> Option<About> {
     })
 }
 
-/// Whether the error has this number.
+/// Returns true if the error has this number.
 pub(super) fn is_number(error: &sqlx::Error, number: u16) -> bool {
     let sqlx::Error::Database(error) = error else { return false };
     error.try_downcast_ref::<MySqlDatabaseError>().is_some_and(|error| error.number() == number)
 }
 
-/// A key that a statement names is not there.
+/// The database lacks a key that a statement names.
 const NO_KEY: u16 = 1176;
 
-/// A table that a statement names is not there.
+/// The database lacks a table that a statement names.
 const NO_TABLE: u16 = 1146;
 
 /// MySQL's errors about its disk: disk full, table full, and errors of files, the operating system and the storage engine.
@@ -53,22 +53,22 @@ const DENIED: [u16; 5] = [1044, 1142, 1143, 1227, 1370];
 /// The user is unknown, the password is wrong, or a password is missing.
 const REFUSED: [u16; 2] = [1045, 1698];
 
-/// `SELECT command denied to user 'ingester'@'10.0.0.7' for table 'model'` names the right, and where the user comes from; which account
-/// that is, only the server knows.
+/// `SELECT command denied to user 'ingester'@'10.0.0.7' for table 'model'` names the right and the host of the user. Only the server knows
+/// which account that is.
 fn granting(message: &str) -> Option<String> {
     let (right, rest) = message.split_once(" command denied to user ")?;
     let user = rest.split('@').next()?;
     Some(format!("missing right: run GRANT {right} ON DATABASE.* TO {user}@HOST; {NEEDS}"))
 }
 
-/// Which rights the ingester needs.
+/// The rights that the ingester needs.
 const NEEDS: &str =
     "the ingester needs SELECT, INSERT, UPDATE and DELETE, and to make tables CREATE, ALTER, DROP and INDEX";
 
-/// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
+/// MariaDB's error of a CHECK. A JSON column has the CHECK JSON_VALID.
 const CHECKED: u16 = 4025;
 
-/// Why MariaDB refuses JSON that is well-formed: its error only says that a column does not take it.
+/// Returns the reason why MariaDB refuses well-formed JSON: its error only says that a column does not take it.
 fn refused_json(json: &str) -> &'static str {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut bytes = json.bytes();
@@ -98,17 +98,17 @@ const MARIADB_DEPTH: usize = 32;
 /// The server ended the statement because it took too long: MySQL, MariaDB.
 const ENDED: [u16; 2] = [3024, 1969];
 
-/// The server is read-only: an option of the server, the transaction, the server's mode. It was the primary before a fail-over.
+/// The server is read-only because of an option, the transaction or its mode. It was the primary before a fail-over.
 const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
 
-/// The server has lost the others of its group: a node of Galera (1047, "unknown command" elsewhere), a member of a MySQL group.
+/// The server has lost the other members of its group: a node of Galera (1047, "unknown command" elsewhere), a member of a MySQL group.
 const LEFT: [u16; 2] = [1047, 3100];
 
 /// A prepared statement is no longer valid: it could not be prepared again (1615), or a proxy went on with another server, which
 /// does not know it (1243).
 const UNPREPARED: [u16; 2] = [1615, 1243];
 
-/// By the first two characters of the SQLSTATE.
+/// Classifies by the first two characters of the SQLSTATE.
 fn by_state(state: &str) -> Option<Classified> {
     match state.get(..2)? {
         // Data exceptions and violated constraints.
@@ -121,12 +121,12 @@ fn by_state(state: &str) -> Option<Classified> {
     }
 }
 
-/// By MySQL's number (MySQL and MariaDB Reference Manuals, "Server Error Message Reference").
+/// Classifies by MySQL's number (MySQL and MariaDB Reference Manuals, "Server Error Message Reference").
 fn by_number(number: u16) -> Option<Classified> {
     of_server(number).or_else(|| of_tidb(number)).or_else(|| of_operator(number)).or_else(|| of_object(number))
 }
 
-/// Errors of locks, of the server's state and limits, and of the connection.
+/// Classifies errors of locks, of the server's state and limits, and of the connection.
 fn of_server(number: u16) -> Option<Classified> {
     use ErrorClass::{Transient, Unknown};
     Some(match number {
@@ -147,7 +147,7 @@ fn of_server(number: u16) -> Option<Classified> {
         number if ENDED.contains(&number) => {
             (Transient, Some("the server ended the statement: raise its max_statement_time or max_execution_time"))
         }
-        // Too many connections, of all users or of this one; a limit of this user's for an hour.
+        // Too many connections, of all users or of this one; an hourly limit of this user.
         1040 | 1203 => (Transient, Some("raise the server's max_connections, or lower mysql.maxOpenConns")),
         1226 => {
             (Transient, Some("this user has reached a limit of its account: raise it, or wait until the hour is over"))
@@ -157,8 +157,8 @@ fn of_server(number: u16) -> Option<Classified> {
         1206 => (Transient, Some("the server has no memory left for locks: raise innodb_buffer_pool_size")),
         // Galera, at a commit while a node leaves or the quorum is lost. Group replication, which rolled the commit back.
         1180 | 3101 => (Transient, None),
-        // Whatever TiDB, Vitess and plugins have no number for. On Galera, also a write set that is too large, which halving the
-        // batch fixes. So the number is known, and still says nothing.
+        // TiDB, Vitess and plugins use it for every error without a number. Galera uses it for a write set that is too large, which halving
+        // the batch fixes. So the number is known, but says nothing.
         1105 => (Unknown, None),
         1461 => (
             Transient,
@@ -173,7 +173,7 @@ fn of_server(number: u16) -> Option<Classified> {
     })
 }
 
-/// Errors that TiDB alone has (its "Error Codes and Troubleshooting", 8000 to 9999).
+/// Classifies errors that only TiDB has (its "Error Codes and Troubleshooting", 8000 to 9999).
 fn of_tidb(number: u16) -> Option<Classified> {
     use ErrorClass::{Object, Transient};
     Some(match number {
@@ -189,7 +189,7 @@ fn of_tidb(number: u16) -> Option<Classified> {
     })
 }
 
-/// Errors that an operator fixes: of accounts, the database, the schema and its changes, the disk.
+/// Classifies errors that an operator fixes: accounts, the database, the schema and its changes, the disk.
 fn of_operator(number: u16) -> Option<Classified> {
     use ErrorClass::{Operator, Transient};
     Some(match number {
@@ -227,7 +227,7 @@ fn of_operator(number: u16) -> Option<Classified> {
                 "on this server the change would cost more than planned: run the statement by hand with another ALGORITHM in a quiet hour, then continue",
             ),
         ),
-        // An unknown column, another number of columns, a column that wants a value and is not known here.
+        // An unknown column, another number of columns, or a column that needs a value and is not known here.
         1054 | 1136 | 1364 => {
             (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"))
         }
@@ -236,7 +236,7 @@ fn of_operator(number: u16) -> Option<Classified> {
     })
 }
 
-/// Errors of an object.
+/// Classifies errors of an object.
 fn of_object(number: u16) -> Option<Classified> {
     use ErrorClass::Object;
     Some(match number {

@@ -1,18 +1,18 @@
-//! What settings and rights of MySQL's family mean for the ingester.
+//! Examines the settings and rights of MySQL's family.
 
 use crate::driver::examine::{Answers, CHARSET, Finding, GROUP, ISOLATION, MODE, PACKET, SORT, WRITABLE, rights};
 use std::collections::BTreeSet;
 
-/// An object of etcd has up to 1.5 MiB by default. Its row has it as JSON, escaped where it is a literal, and in `proto`.
+/// An object in etcd has up to 1.5 MiB by default. Its row contains it as JSON, escaped if it is a literal, and in `proto`.
 const PACKET_BYTES: u64 = 16 << 20;
 
-/// The server's default. Queries of people that sort rows with their `json` need more, not less.
+/// The server's default. People's queries that sort rows with their `json` need more, not less.
 const SORT_BYTES: u64 = 256 << 10;
 
 const ROWS: [&str; 4] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 const TABLES: [&str; 4] = ["CREATE", "ALTER", "DROP", "INDEX"];
 
-/// What was found about the database of this name.
+/// Returns the findings about the database of this name.
 pub(super) fn examine(answers: &Answers, database: &str) -> Vec<Finding> {
     let mut found = vec![writable(answers), granted(answers, database), charset(answers, database)];
     let strict = answers.of("sql_mode").split(',').any(|mode| mode == "STRICT_ALL_TABLES");
@@ -119,7 +119,7 @@ struct Grant<'a> {
 }
 
 impl<'a> Grant<'a> {
-    /// `None` if it is about something else. A right to some columns is not a right to the table.
+    /// Parses a line; `None` if it is about something else. A right to some columns is not a right to the table.
     fn of(line: &'a str, database: &str) -> Option<Self> {
         let (rights, rest) = line.strip_prefix("GRANT ")?.split_once(" ON ")?;
         let (object, _) = rest.split_once(" TO ")?;
@@ -130,7 +130,7 @@ impl<'a> Grant<'a> {
         let (pattern, table) = object.strip_prefix('`')?.split_once("`.")?;
         let pattern = pattern.replace("``", "`");
         let table = if table == "*" { None } else { Some(table.trim_matches('`')) };
-        // Only the rights to a whole database have patterns.
+        // Only rights to a whole database can be patterns.
         let is_meant = if table.is_none() { is_like(database, &pattern) } else { database == pattern };
         is_meant.then_some(Grant { rights, table })
     }
@@ -140,7 +140,7 @@ impl<'a> Grant<'a> {
     }
 }
 
-/// Whether a name is like a pattern of LIKE.
+/// Returns true if a name matches a pattern of LIKE.
 fn is_like(name: &str, pattern: &str) -> bool {
     let mut letters = pattern.chars();
     match letters.next() {

@@ -1,7 +1,7 @@
-//! Which program migrates the tables, where a lock of one server does not keep out the others of its group: a setting names the
-//! holder, which renews it. So a waiter knows the holder, and recognizes by its silence that it is gone.
+//! The lock of migrations for groups, where the lock of one server does not keep out the other members. A setting names the holder, which
+//! renews it. So a waiter knows the holder, and takes it for gone when the renewals stop.
 //!
-//! Durations are measured locally: no clock is compared with another one.
+//! Durations are measured locally; clocks are never compared.
 
 use super::connect::{node, prepare};
 use super::session::{execute, fetch};
@@ -19,22 +19,22 @@ use tokio::task::JoinHandle;
 /// The setting that names the holder; empty if there is none.
 const MIGRATING: &str = "migrating";
 
-/// How often the holder renews it.
+/// The interval at which the holder renews the setting.
 const RENEW: Duration = Duration::from_secs(3);
 
-/// After this long without a renewal the holder is gone. All that time its setting was read without waiting: if a change of a table
-/// stalls all writers, it stalls readers as well, and no live holder is taken for dead.
+/// After this long without a renewal the holder is gone, provided that its setting was read without delay all the time. If a change of a
+/// table stalls all writers, it stalls readers as well, so no live holder is taken for dead.
 const SILENT: Duration = Duration::from_secs(15);
 
-/// How often a waiter reads the setting, and how long that may take.
+/// The interval at which a waiter reads the setting, and the time that one reading may take.
 const LOOK: Duration = Duration::from_millis(250);
 const PROMPT: Duration = Duration::from_secs(2);
 
-/// How often the lock may fail to be asked for, one time after the other.
+/// The lock may fail to be requested this many times in a row.
 const ATTEMPTS: u32 = 20;
 
-/// What the setting says: a number of this holder alone, how often it was renewed, the node whose own lock the holder has, and who it is
-/// for people.
+/// The content of the setting: a number that only this holder has, the count of its renewals, the node whose own lock the holder has, and
+/// the holder's name for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Holder {
     token: String,
@@ -46,7 +46,7 @@ struct Holder {
 impl Holder {
     fn new(node: String) -> Self {
         let token = RandomState::new().build_hasher().finish();
-        // In a pod it is the pod's name.
+        // In a pod this is the pod's name.
         let host = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
         let host = host.or_else(|| std::fs::read_to_string("/etc/hostname").ok());
         let host: String = host.as_deref().map_or("an unnamed host", str::trim).chars().take(100).collect();
@@ -58,7 +58,7 @@ impl Holder {
         format!("{} {} {} {}", self.token, self.renewed, self.node, self.who)
     }
 
-    /// What another program has written; unknown if it is nothing of ours.
+    /// Parses a text of another program; the holder is unknown if the text is not one of ours.
     fn of(text: &str) -> Self {
         let mut words = text.splitn(4, ' ').map(str::to_owned);
         let mut next = || words.next().unwrap_or_default();
@@ -67,7 +67,7 @@ impl Holder {
     }
 }
 
-/// The lock, while this lives. If the process is killed, others get it after [`SILENT`], and on the same node at once.
+/// Holds the lock while it lives. If the process is killed, others get the lock after [`SILENT`], or at once on the same node.
 pub(super) struct Held {
     token: String,
     renewing: JoinHandle<()>,
@@ -75,8 +75,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Waits until no other program migrates. The caller has the own lock of the node to which `connection` leads, and keeps it until
-    /// this is released: so a recorded holder on the same node is gone.
+    /// Waits until no other program migrates. The caller has the own lock of the node to which `connection` leads, and keeps it until this
+    /// is released. So a recorded holder on the same node must be gone.
     pub(super) async fn take(
         connection: &mut MySqlConnection,
         connect: MySqlConnectOptions,
@@ -98,7 +98,7 @@ impl Held {
                     Some(_) => Ok(0),
                 };
                 match taken {
-                    // Another one was faster.
+                    // Another program was faster.
                     Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
                     taken => {
                         if taken? == 1 {
@@ -156,22 +156,22 @@ impl Held {
         Err(StoreError::wrong(doing, reason, "run this again when it has ended"))
     }
 
-    /// Lets others have the lock.
+    /// Releases the lock.
     pub(super) async fn release(mut self) {
         self.end.notify_one();
-        // A waiter finds out by itself if this takes too long.
+        // If this takes too long, a waiter takes the lock after the silence.
         let _ = tokio::time::timeout(SILENT, &mut self.renewing).await;
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // If this process goes on, the lock is released anyway.
+        // Without a call of `release`, this still releases the lock if the process goes on.
         self.end.notify_one();
     }
 }
 
-/// Whether the lock is free: it has no holder, or its holder is gone.
+/// Returns true if the lock is free: it has no holder, or the holder is gone.
 fn is_free(stored: &str, own: &Holder, seen: Option<&(String, Instant)>) -> bool {
     let holder = Holder::of(stored);
     stored.is_empty()
@@ -188,7 +188,7 @@ async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) 
         let to = if ends { String::new() } else { next.text() };
         match replace(&connect, &own.text(), &to).await {
             Ok(true) if !ends => (own, failures) = (next, 0),
-            // Another program has it now, which the next step finds out.
+            // Another program has the lock now. The next check finds out.
             Ok(_) => return,
             Err(error) => {
                 tracing::debug!(%error, "The lock of migrations cannot be renewed, trying again");
@@ -204,12 +204,12 @@ async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) 
     }
 }
 
-/// Replaces the setting on a separate connection, because the one that migrates is busy. Returns whether it has become `to`.
+/// Replaces the setting on a separate connection, because the one that migrates is busy. Returns true if it has become `to`.
 async fn replace(connect: &MySqlConnectOptions, from: &str, to: &str) -> Result<bool, sqlx::Error> {
     let mut connection = MySqlConnection::connect_with(connect).await?;
     prepare(&mut connection).await?;
     let replaced = execute(&mut connection, &ReplaceSetting { name: MIGRATING, from, to }).await? == 1
-        // An earlier attempt may have succeeded although its answer was lost.
+        // An earlier attempt may have succeeded even though its answer was lost.
         || fetch(&mut connection, &ReadSetting { name: MIGRATING }).await?.pop().as_deref() == Some(to);
     connection.close().await?;
     Ok(replaced)
@@ -240,7 +240,7 @@ mod tests {
             (&*stored, seen(&stored, Instant::now()), false),
             (&*stored, seen(&stored, long_ago), true),
             (&*stored, seen("another text", long_ago), false),
-            // On the same node, whose own lock the asker has.
+            // On the same node, where the asking program has the own lock.
             (&*Holder::new("a".into()).text(), None, true),
         ] {
             assert_eq!(is_free(stored, &own, seen.as_ref()), free, "{stored} {seen:?}");

@@ -1,4 +1,4 @@
-//! Which program may migrate a database on a server.
+//! Decides which program may migrate a database on a server.
 
 use super::holder::Held;
 use super::session::Lent;
@@ -14,9 +14,9 @@ use sqlx::mysql::MySqlConnectOptions;
 /// A connection that runs migrations.
 pub(super) struct Migrating {
     lent: Lent,
-    /// How connections beside it are made.
+    /// The options for additional connections.
     connect: MySqlConnectOptions,
-    /// Whether a lock of the server does not keep out the others of its group.
+    /// True if a lock of this server does not keep out the other members of its group.
     is_of_group: bool,
     /// The lock for all servers of a group.
     held: Option<Held>,

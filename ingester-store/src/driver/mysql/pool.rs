@@ -1,4 +1,4 @@
-//! The connections to a server, or to one of a list.
+//! The connections to a server, or to one server of a list.
 
 use super::abandoned::Abandoned;
 use super::connect::connect;
@@ -25,7 +25,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Connects to the one of the servers that takes writes, or answers.
+    /// Connects to the server that takes writes, or that answers.
     pub(super) async fn open(
         all: &[MySqlConnectOptions],
         options: ConnectOptions,
@@ -43,7 +43,7 @@ impl Pool {
 
     async fn lend(&self) -> Result<Lent, sqlx::Error> {
         let connection = match &self.hosts {
-            // In a box, because it is large, and most addresses have one server.
+            // In a box, because this future is large, and most addresses have one server.
             Some(hosts) => Box::pin(hosts.beside(self.pool.acquire())).await?,
             None => self.pool.acquire().await?,
         };
@@ -69,7 +69,7 @@ impl Driver for Pool {
         async move {
             match &self.hosts {
                 Some(hosts) => hosts.look().await,
-                // The name, or the proxy behind it, may lead to another member soon.
+                // The host's name, or the proxy behind it, may soon lead to another member.
                 None if self.servers.certifies() => Looked::Electing,
                 None => Looked::Same,
             }

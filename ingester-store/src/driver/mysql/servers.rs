@@ -1,9 +1,9 @@
-//! What a server of MySQL's family says of itself.
+//! Reads the answers of a server of MySQL's family about itself.
 
 use crate::driver::servers::DatabaseServer;
 use ingester_core::value::Micros;
 
-/// What a new connection has found out.
+/// The findings of a new connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) server: DatabaseServer,
@@ -15,7 +15,7 @@ impl Asked {
     pub(super) const UNKNOWN: Self = Asked { server: DatabaseServer::UNKNOWN, is_node: false };
 }
 
-/// By the names and values of [`Dialect::variables`](ingester_sql::dialect::Dialect::variables).
+/// Reads the names and values of [`Dialect::variables`](ingester_sql::dialect::Dialect::variables).
 pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Asked {
     let mut server = DatabaseServer::default();
     let (mut is_node, mut logs, mut waits_for_replica) = (false, false, false);
@@ -55,7 +55,7 @@ pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>)
     Asked { server, is_node }
 }
 
-/// A time in seconds since 1970, with a fraction.
+/// Parses a time in seconds since 1970, with a fraction.
 fn seconds(text: &str) -> Option<Micros> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let micros: i64 = format!("{fraction:0<6}").get(..6)?.parse().ok()?;

@@ -18,14 +18,14 @@ use sqlx::{Executor as _, MySql, MySqlConnection};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection that is lent. sqlx knows nothing of its transactions, because it would give the connection back in any state: a
-/// connection that is dropped within a transaction or a query is closed, so that no other caller finds the transaction open, or waits for
-/// the query's end.
+/// A connection that is lent. sqlx does not know its transactions, because it would return the connection to the pool in any state. A
+/// connection that is dropped within a transaction or a query is closed instead, so that no other caller finds the transaction open, or
+/// waits for the query's end.
 pub(super) struct Lent {
     connection: PoolConnection<MySql>,
     servers: Arc<Servers>,
     abandoned: Arc<Abandoned>,
-    /// It is to be closed when it is dropped.
+    /// True if the connection must be closed on drop.
     is_torn: bool,
 }
 
@@ -38,9 +38,9 @@ impl Lent {
         &mut self.connection
     }
 
-    /// Rolls back, after an error if there was one. The connection is closed if even that fails. It is also closed where a group
-    /// certifies transactions and the error may pass by itself: what is left of the transaction there shows at a later statement, or
-    /// never, if the node has lost the others.
+    /// Rolls back, after an error if there was one. The connection is closed if even that fails. It is also closed after a transient error
+    /// in a group that certifies transactions: what is left of the transaction there would show at a later statement, or never, if the node
+    /// has lost the other members.
     async fn roll_back(&mut self, error: Option<&sqlx::Error>) {
         let is_transient = error.is_some_and(|error| class_of(error) == ErrorClass::Transient);
         let is_lost = is_transient && self.servers.certifies();
@@ -73,7 +73,7 @@ impl Session for Lent {
         async move {
             self.is_torn = true;
             let running = self.abandoned.running();
-            // The statement itself says how long it may take.
+            // The statement itself contains its time limit.
             let sql = session::marked(running.mark(), &call.sql, &call.params);
             let rows = self.connection.fetch_all(raw(&sql)).await.map(|rows| Box::new(Answer(rows)) as Box<dyn Rows>);
             Running::end(running);
@@ -132,12 +132,12 @@ impl Session for Lent {
     }
 }
 
-/// Runs a statement on a connection beside the pool.
+/// Runs a statement on a connection outside the pool.
 pub(super) async fn execute(connection: &mut MySqlConnection, statement: &impl Statement) -> Result<u64, sqlx::Error> {
     values::execute(connection, Call::of(statement, DIALECT)).await
 }
 
-/// Runs a query on a connection beside the pool.
+/// Runs a query on a connection outside the pool.
 pub(super) async fn fetch<Q: Query>(connection: &mut MySqlConnection, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
     read(query, &*values::fetch(connection, Call::of(query, DIALECT)).await?)
 }

@@ -1,4 +1,4 @@
-//! Where a server, or a list of servers, is: a URL, and what it leaves out by libpq's variables and files.
+//! The address of a server or of a list of servers: a URL, with libpq's variables and files for the parts that it leaves out.
 
 use super::DIALECT;
 use super::connect::Server;
@@ -26,16 +26,16 @@ use std::time::Duration;
 struct Hosts {
     all: Vec<Server>,
     shown: String,
-    /// Whether the URL has a password among its parameters.
+    /// True if the URL has a password among its parameters.
     has_password: bool,
-    /// Its files are checked before connecting; none if the URL or a variable has its own.
+    /// The files in here are checked before connecting. Empty if the URL or a variable has its own.
     tls: Tls,
-    /// Whether the URL has `ssl` parameters, or a variable has them.
+    /// True if the URL or a variable has `ssl` parameters.
     has_tls: bool,
 }
 
-/// How many statements a connection keeps prepared, unless the URL says otherwise: the usual ones of all kinds. The server keeps none of
-/// them beyond its connection.
+/// A connection keeps this many statements prepared, unless the URL says otherwise: enough for the usual ones of all kinds. The server
+/// drops them with the connection.
 const PREPARED: usize = 256;
 
 /// The name of this program among the server's connections, unless the URL or PGAPPNAME has another one.
@@ -44,7 +44,7 @@ const PROGRAM: &str = "ingester";
 /// libpq's variables about encryption.
 const TLS_VARIABLES: [&str; 4] = ["PGSSLMODE", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY"];
 
-/// The parameters of a PostgreSQL URL: libpq's, as far as sqlx knows them, and those of sqlx.
+/// The parameters of a PostgreSQL URL: the ones of libpq that sqlx knows, and sqlx's own.
 const PARAMETERS: [&str; 20] = [
     "sslmode",
     "sslrootcert",
@@ -68,13 +68,14 @@ const PARAMETERS: [&str; 20] = [
     "options[search_path]",
 ];
 
-/// Which of several servers is the right one; sqlx does not know it.
+/// Selects the right one of several servers. sqlx does not know this parameter.
 const TARGET: &str = "target_session_attrs";
 
-/// How many statements a connection keeps prepared. 0 is for a pooler that gives each transaction another connection to the server.
+/// The number of statements that a connection keeps prepared. 0 is for a pooler that gives each transaction another connection to the
+/// server.
 const CAPACITY: &str = "statement-cache-capacity";
 
-/// Reads a URL, which is shown as `shown`. An error is what is wrong with it.
+/// Reads a URL, which messages show as `shown`. The error is the mistake in it.
 pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn Target>, String> {
     hosts_of_url(url, shown).map(|hosts| Arc::new(hosts) as Arc<dyn Target>)
 }
@@ -102,10 +103,10 @@ fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
             if options.get_database().is_none_or(str::is_empty) {
                 return Err("it names no database, and PGDATABASE is not set".into());
             }
-            // A URL has an IPv6 address in brackets, sqlx hands it to the resolver with them.
+            // A URL has an IPv6 address in brackets, and sqlx would pass the brackets on to the resolver.
             let host = bare(options.get_host()).to_owned();
-            // The text of a single object's statements has the object's values in it. Digits of numbers come as they are, and poolers refuse
-            // the setting.
+            // The text of a single object's statements contains the object's values, so do not log it. Do not set the digits of floats:
+            // numbers arrive exactly without it, and poolers refuse the setting.
             let mut options = options.host(&host).disable_statement_logging().extra_float_digits(None);
             if value(CAPACITY).is_none() {
                 options = options.statement_cache_capacity(PREPARED);
@@ -117,14 +118,14 @@ fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
         }
     }
     let has_variable = TLS_VARIABLES.iter().any(|name| std::env::var_os(name).is_some());
-    // A URL that leaves out the server would not tell people where it leads.
+    // If the URL leaves out the server, show the one that the options name.
     let names_server = base.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'));
     let shown = if names_server { shown } else { shown_by_options(&all) };
     let has_tls = has_variable || parameters.split('&').any(|parameter| parameter.starts_with("ssl"));
     Ok(Hosts { all, shown, has_password: value("password").is_some(), tls: Tls::default(), has_tls })
 }
 
-/// The parameters without ours and without `host` and `port`, of which there may be lists; and the parameters of each host of a list.
+/// Returns the parameters without ours and without `host` and `port`, which may be lists; and the parameters of each host of a list.
 fn without_lists(parameters: &str) -> Result<(String, Vec<String>), String> {
     let (mut hosts, mut ports, mut rest) = (Vec::new(), Vec::new(), String::new());
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -149,12 +150,12 @@ fn without_lists(parameters: &str) -> Result<(String, Vec<String>), String> {
     Ok((rest, (0..count).map(of).collect()))
 }
 
-/// The URL of servers that parameters and variables name, without a password.
+/// Returns the URL of servers that parameters and variables name, without a password.
 fn shown_by_options(all: &[Server]) -> String {
     let Some(Server { options, .. }) = all.first() else { return String::new() };
     let socket = options.get_socket().map(|folder| folder.display().to_string());
     let host = |options: &PgConnectOptions| match socket.as_deref().unwrap_or(options.get_host()) {
-        // The folder of a socket is percent-encoded in this place.
+        // In this place of a URL, the folder of a socket is percent-encoded.
         host if host.starts_with('/') => host.replace('/', "%2F"),
         host if host.contains(':') => format!("[{host}]:{}", options.get_port()),
         host => format!("{host}:{}", options.get_port()),
@@ -229,14 +230,14 @@ impl Target for Hosts {
     }
 }
 
-/// The schema that the options of a session name first (`-c search_path=one,two`).
+/// Returns the schema that the options of a session name first (`-c search_path=one,two`).
 fn schema(options: &str) -> Option<&str> {
     let (_, path) = options.rsplit_once("search_path=")?;
     let first = path.split([',', ' ']).next()?.trim_matches('"');
     (!first.is_empty()).then_some(first)
 }
 
-/// With the encryption that is asked for.
+/// Adds the encryption that `tls` asks for.
 fn encrypted(tls: &Tls, options: PgConnectOptions) -> PgConnectOptions {
     let mut options = options.ssl_mode(match tls.mode {
         TlsMode::Disabled => PgSslMode::Disable,
@@ -265,7 +266,7 @@ mod tests {
         hosts_of_url(url, url.replace("u:p@", "u:***@")).unwrap()
     }
 
-    /// Host and port of each server.
+    /// Returns host and port of each server.
     fn hosts(address: &Hosts) -> Vec<(String, u16)> {
         let one = |server: &super::Server| (server.options.get_host().to_owned(), server.options.get_port());
         address.all.iter().map(one).collect()

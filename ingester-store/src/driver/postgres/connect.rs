@@ -1,4 +1,4 @@
-//! Connecting to one server, and what is asked of it first.
+//! Connects to one server, and asks the first questions.
 
 use super::servers::{Answer, answer};
 use crate::driver::error::unusable;
@@ -15,13 +15,13 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(super) struct Server {
     pub(super) options: PgConnectOptions,
-    /// A pooler may give each transaction another connection to the server: nothing is kept for a session.
+    /// True if a pooler may give each transaction another connection to the server, so that nothing is kept for a session.
     pub(super) has_pooler: bool,
-    /// Of several servers, any that answers will do, also for writing.
+    /// True if any server of a list that answers will do, even for writing.
     pub(super) takes_any: bool,
 }
 
-/// How long a statement may wait for a free connection.
+/// A statement waits at most this long for a free connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
 /// A connection that was idle for longer is tested before it is used, because the server may have been restarted. If a connection
@@ -39,8 +39,8 @@ pub(super) async fn connect(
     servers: &Arc<Servers>,
 ) -> Result<PgPool, sqlx::Error> {
     let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
-    // The first connection is made without the pool, which would report a time-out instead of the cause: of a refused login as of a
-    // database that cannot be used. One of several servers was asked already.
+    // The first connection is made without the pool, which would report a time-out instead of the cause, such as a refused login or a
+    // database that cannot be used. A server of a list was asked already.
     if !several {
         let mut connection = PgConnection::connect_with(&server.options).await?;
         ask(&mut connection, server.has_pooler).await?;
@@ -71,7 +71,7 @@ pub(super) async fn connect(
                 if let Some(time) = server.time {
                     servers.clock.learn(time, begin);
                 }
-                // Of several servers, another one is the right one now.
+                // In a list, another server is the right one now.
                 if is_wrong && server.is_read_only {
                     return Err(refuses_writes());
                 }
@@ -85,15 +85,15 @@ pub(super) async fn connect(
                 Ok(())
             })
         })
-        // The idle ones are opened when they are needed: opened here, one after the other, they would take longer than an attempt
-        // may where each answer takes a tenth of a second.
+        // Idle connections are opened when they are needed. If each answer takes a tenth of a second, opening them here one after the other
+        // would exceed the time of an attempt.
         .connect_lazy_with(server.options.clone()))
 }
 
-/// Asks what kind of server a new connection leads to.
+/// Asks for the kind of server that a new connection leads to.
 ///
 /// # Errors
-/// Also if the ingester cannot use it.
+/// Also if the ingester cannot use the server.
 async fn ask(connection: &mut PgConnection, has_pooler: bool) -> Result<DatabaseServer, sqlx::Error> {
     if let Some(number) = connection.server_version_num()
         && number / 10_000 < FIRST

@@ -5,17 +5,17 @@ use crate::driver::facts::{About, ErrorClass, Facts};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
-/// The class of an error, what to do about it, and what it is about.
+/// The class of an error, the remedy, and the subject.
 type Classified = (ErrorClass, Option<&'static str>, Option<About>);
 
-/// What is known of an error; `None` if another database reports it.
+/// Returns the facts about an error; `None` if another database reports it.
 pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let error = error.try_downcast_ref::<PgDatabaseError>()?;
     let (class, hint, about) = classify(error.code(), error.routine(), error.constraint());
     Some(Facts { class, hint: hint.map(Into::into), about, why_json: None })
 }
 
-/// Whether the connection ends with the error.
+/// Returns true if the error ends the connection.
 pub(super) fn is_end(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Database(error) => error
@@ -26,20 +26,20 @@ pub(super) fn is_end(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether a lock was not granted in time.
+/// Returns true if a lock was not granted in time.
 pub(super) fn is_late(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("55P03"))
 }
 
-/// Which rights the ingester needs.
+/// The rights that the ingester needs.
 const NEEDS: &str = "the ingester needs USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables; to make tables CREATE on the \
                      schema, and to change them it has to own them";
 
 const MISSING: &str =
     "the schema is not there: make it with `ingester schema apply`, or pipe `ingester schema print` into the client";
 
-/// By the SQLSTATE (PostgreSQL documentation, "PostgreSQL Error Codes"), by the function of the server that reports the error, and by the
-/// violated constraint.
+/// Classifies by the SQLSTATE (PostgreSQL documentation, "PostgreSQL Error Codes"), by the server's function that reports the error, and by
+/// the violated constraint.
 fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Classified {
     use ErrorClass::{Object, Operator, Transient, Unknown};
     match code {
@@ -60,7 +60,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
             Some("the server is read-only: name the primary, or wait for the fail-over"),
             Some(About::Stale),
         ),
-        // A prepared statement that is unknown, or there already: connections to the server are exchanged below this one.
+        // A prepared statement is unknown, or exists already: something exchanges the connections to the server behind this one.
         "26000" | "42P05" => (Transient, Some(POOLER), Some(About::Stale)),
         // A table was changed, and a prepared statement would have other columns now.
         "0A000" if routine == Some("RevalidateCachedQuery") => (Transient, None, Some(About::Stale)),
@@ -70,7 +70,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
             (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"), None)
         }
         "3D000" => (Operator, Some("create the database first: CREATE DATABASE name ENCODING 'UTF8'"), None),
-        // Two programs have made the same table or key at the same time, or changed it: `IF NOT EXISTS` looks before it makes.
+        // Two programs have created or changed the same table or key at the same time: `IF NOT EXISTS` checks before it creates.
         "42P07" | "42710"
             if routine
                 .is_some_and(|name| ["heap_create_with_catalog", "index_create", "TypeCreate"].contains(&name)) =>

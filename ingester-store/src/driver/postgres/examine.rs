@@ -1,9 +1,9 @@
-//! What settings and rights of PostgreSQL mean for the ingester.
+//! Examines the settings and rights of PostgreSQL.
 
 use crate::driver::examine::{Answers, CHARSET, Finding, SORT, WRITABLE, rights};
 use std::collections::BTreeMap;
 
-/// Below it each of our lists is sorted on disk. The default is four times as much.
+/// With less, each of our lists is sorted on disk. The default is four times as much.
 const SORT_KIB: u64 = 1024;
 
 pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
@@ -24,7 +24,7 @@ pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
         let (right, table) = line.split_once(' ')?;
         answers.tables.iter().any(|ours| ours == table).then(|| (right.to_owned(), table.to_owned()))
     };
-    // For each right, the tables that lack it.
+    // For each right, the tables for which the user lacks it.
     let mut lacking: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (right, table) in answers.grants.iter().filter_map(missing) {
         lacking.entry(right).or_default().push(table);
@@ -61,7 +61,7 @@ pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
     found
 }
 
-/// The first of a list, and how many more there are.
+/// Returns the first few of a list, and the number of the others.
 fn few(all: &[String]) -> String {
     match all {
         [] => String::new(),

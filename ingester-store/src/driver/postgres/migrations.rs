@@ -1,4 +1,4 @@
-//! Which program may migrate a database: the one whose connection has sqlx's lock.
+//! Decides which program may migrate a database: the one whose connection has sqlx's lock.
 
 use super::error::is_late;
 use super::session::Lent;
@@ -12,7 +12,7 @@ use sqlx::migrate::{Migrate as _, MigrateError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait before asking again for a lock that was not granted.
+/// The pause before asking again for a lock that was not granted.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// A connection that runs migrations.

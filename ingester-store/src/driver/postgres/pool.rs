@@ -1,4 +1,4 @@
-//! The connections to a server, or to one of a list.
+//! The connections to a server, or to one server of a list.
 
 use super::connect::{Server, connect};
 use super::examine::examine;
@@ -25,7 +25,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Connects to the one of the servers that takes writes, or answers.
+    /// Connects to the server that takes writes, or that answers.
     pub(super) async fn open(
         all: &[Server],
         options: ConnectOptions,
@@ -43,7 +43,7 @@ impl Pool {
 
     async fn lend(&self) -> Result<Lent, sqlx::Error> {
         let connection = match &self.hosts {
-            // In a box, because it is large, and most addresses have one server.
+            // In a box, because this future is large, and most addresses have one server.
             Some(hosts) => Box::pin(hosts.beside(self.pool.acquire())).await?,
             None => self.pool.acquire().await?,
         };

@@ -1,4 +1,4 @@
-//! What a PostgreSQL server says of itself.
+//! Reads the answers of a PostgreSQL server about itself.
 
 use crate::driver::servers::DatabaseServer;
 use ingester_core::value::Micros;
@@ -8,7 +8,7 @@ pub(super) struct Answer {
     pub(super) server: DatabaseServer,
     /// The encoding of the database.
     pub(super) encoding: String,
-    /// A backslash in a literal is a backslash.
+    /// True if a backslash in a literal is a backslash.
     pub(super) has_standard_literals: bool,
 }
 

@@ -14,20 +14,20 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Postgres, SqlSafeStr a
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection that is lent. One that is dropped within a transaction or a query is closed, so that no other caller finds the transaction
+/// A connection that is lent. If it is dropped within a transaction or a query, it is closed, so that no other caller finds the transaction
 /// open or waits for the query's end. The server ends a query whose connection is closed.
 pub(super) struct Lent {
     connection: PoolConnection<Postgres>,
-    /// If they are unnamed, a pooler may give each transaction another connection to the server, so each statement is in a transaction, with
-    /// its settings.
+    /// If statements are unnamed, a pooler may give each transaction another connection to the server. Each statement is then in a
+    /// transaction with its own settings.
     prepared: Prepared,
     is_read_only: bool,
     is_in_transaction: bool,
-    /// A statement of the transaction has failed: the server would answer its commit and roll it back.
+    /// True if a statement of the transaction has failed. The server would accept a commit then, but roll back.
     has_failed: bool,
-    /// sqlx counts a transaction that it never ends.
+    /// True if sqlx counts a transaction that it never ends.
     is_nested: bool,
-    /// It is to be closed when it is dropped.
+    /// True if the connection must be closed on drop.
     is_torn: bool,
 }
 
@@ -48,12 +48,12 @@ impl Lent {
         &mut self.connection
     }
 
-    /// Whether settings, locks and prepared statements stay with the connection.
+    /// Returns true if settings, locks and prepared statements stay with the connection.
     pub(super) fn keeps_sessions(&self) -> bool {
         self.prepared == Prepared::Named
     }
 
-    /// What begins a transaction, whose statements end after `limit`.
+    /// Returns the text that begins a transaction whose statements end after `limit`.
     fn beginning(&self, access: Access, limit: Option<Duration>) -> SqlStr {
         let settings = (!self.keeps_sessions()).then_some(Settings { read_only: self.is_read_only });
         match (settings, limit) {
@@ -70,7 +70,7 @@ impl Lent {
         Ok(())
     }
 
-    /// Commits, after the last statements if there are some.
+    /// Commits, after the last statements if there are any.
     async fn commit(&mut self, last: Option<&Sql>) -> Result<(), sqlx::Error> {
         if self.has_failed {
             self.roll_back(None).await;
@@ -82,7 +82,7 @@ impl Lent {
         Ok(())
     }
 
-    /// Rolls back, after an error if there was one. The connection is closed if even that fails, or the error says so.
+    /// Rolls back, after an error if there was one. The connection is closed if even that fails, or if the error requires it.
     async fn roll_back(&mut self, error: Option<&sqlx::Error>) {
         self.is_in_transaction = false;
         self.is_torn =
@@ -95,7 +95,7 @@ impl Lent {
         self.leave(is_alone, done).await
     }
 
-    /// Before a statement. Tells whether it is in a transaction that has to be ended after it.
+    /// Called before a statement. Returns true if the statement got its own transaction, which has to be ended after it.
     async fn enter(&mut self) -> Result<bool, sqlx::Error> {
         let is_alone = !self.keeps_sessions() && !self.is_in_transaction;
         if is_alone {
@@ -105,7 +105,7 @@ impl Lent {
         Ok(is_alone)
     }
 
-    /// After a statement.
+    /// Called after a statement.
     async fn leave<T>(&mut self, is_alone: bool, done: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         self.has_failed |= done.is_err();
         match (&done, is_alone) {
@@ -154,7 +154,7 @@ impl Session for Lent {
             let begin = self.beginning(Access::Read, Some(time));
             let mut transaction = self.connection.begin_with(begin).await?;
             let rows = values::fetch(&mut transaction, call, self.prepared).await;
-            // Rolls back without waiting: what is sent next on the connection comes after it.
+            // Rolls back without waiting: everything that is sent later on this connection comes after it.
             drop(transaction);
             self.is_torn = rows.as_ref().is_err_and(is_end);
             rows
@@ -191,8 +191,8 @@ impl Session for Lent {
     fn ledger(&mut self) -> BoxFuture<'_, Result<&mut (dyn Migrate + Send), sqlx::Error>> {
         async move {
             if !self.keeps_sessions() && !self.is_in_transaction {
-                // sqlx reads its table with statements that it names; others may have left some of these names behind. Ours are gone with the
-                // connection, which is closed in its transaction.
+                // sqlx reads its table with named statements, and other programs may have left some of these names behind. Ours are gone
+                // with the connection, which is closed in its transaction.
                 self.begin_transaction(Access::Read).await?;
                 self.connection.execute(session::FORGET_STATEMENTS).await?;
             } else if self.keeps_sessions() && self.is_in_transaction && !self.is_nested {

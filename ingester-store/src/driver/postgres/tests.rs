@@ -1,4 +1,4 @@
-//! Against the testbed's server: each test makes its own schema in its own database.
+//! Tests with the testbed's server. Each makes its own schema in its own database.
 
 use super::values::Prepared;
 use crate::driver::interface::{Call, End};
@@ -41,7 +41,7 @@ struct Schema {
 }
 
 impl Schema {
-    /// `None`, after a message, if PostgreSQL is not installed.
+    /// Returns `None`, after a message, if PostgreSQL is not installed.
     async fn new(name: &str) -> Option<Self> {
         let Some(server) = shared_postgres().unwrap() else {
             skipped_without_postgres();
@@ -59,7 +59,7 @@ impl Schema {
         self.admin.execute(sqlx::raw_sql(text)).await.unwrap();
     }
 
-    /// What a query of one value gives, as text.
+    /// Returns the result of a query of one value, as text.
     async fn get(&mut self, text: &'static str) -> String {
         self.admin.fetch_one(sqlx::raw_sql(text)).await.unwrap().get(0)
     }
@@ -72,7 +72,7 @@ impl Schema {
         Store::connect(&self.address(more), options).await.unwrap()
     }
 
-    /// A store with tables, of connections that a pooler would allow or not.
+    /// Returns a store with tables. `prepared` decides if its connections would work with a pooler.
     async fn store(&self, prepared: Prepared) -> Store {
         let more = if prepared == Prepared::Named { "" } else { "&statement-cache-capacity=0" };
         let store = self.connect("", ConnectOptions::default()).await;
@@ -89,7 +89,7 @@ fn row(uid: &str, version: u64, note: &str) -> Row {
     RUN.row(&Object::parse(text, ManagedFields::Keep).unwrap()).unwrap().unwrap()
 }
 
-/// The place of a column.
+/// Returns the index of a column.
 fn place(name: &str) -> usize {
     RUN.table().columns.iter().position(|column| column.name.as_str() == name).unwrap()
 }
@@ -129,7 +129,7 @@ async fn rows_are_read_as_they_were_written() {
                 compare(stored, written);
             }
         }
-        // One round trip: all as one text of literals, and a later version.
+        // In one round trip: all statements as one text of literals, and then a later version.
         let mut single = Row { expected: Some(Expected::Absent), ..row("c", 1, r#""\\' \" $1 ü""#) };
         single.values[place("proto")] = Value::Bytes([0, 255].as_slice().into());
         assert_eq!(store.write(RUN.table(), changes([single.clone()])).await.unwrap().written, 1);
@@ -145,7 +145,7 @@ async fn rows_that_another_writer_has_inserted_are_judged_anew() {
     let Some(schema) = Schema::new("judged_anew").await else { return };
     let store = schema.store(Prepared::Named).await;
     store.write(RUN.table(), changes([row("b", 5, "null")])).await.unwrap();
-    // The stored row is unknown: two are inserted, one is later than the stored one, or earlier.
+    // The writer does not know the stored rows: two are inserted, one is later than the stored one, or earlier.
     let absent = |uid, version| Row { expected: Some(Expected::Absent), ..row(uid, version, "null") };
     let report = store.write(RUN.table(), changes([absent("a", 1), absent("b", 6), absent("c", 1)])).await.unwrap();
     assert_eq!((report.written, report.stale.len()), (3, 0));
@@ -232,14 +232,14 @@ async fn a_transaction_with_a_failed_statement_is_not_committed() {
     let refused = session.execute(Call::of(&record("2"), Dialect::Postgres)).await.unwrap_err();
     assert!(refused.as_database_error().is_some_and(|error| error.is_unique_violation()));
     assert!(session.end(End::Commit(None)).await.is_err());
-    // One that is dropped is rolled back.
+    // A dropped transaction is rolled back.
     session.begin(Access::Write, false).await.unwrap();
     session.execute(Call::of(&record("3"), Dialect::Postgres)).await.unwrap();
     drop(session);
     assert_eq!(store.pool.fetch(&ReadSetting { name: "a" }).await.unwrap(), Vec::<String>::new());
 }
 
-/// As behind a pooler that gives each transaction another connection to the server, where another program's statement has the same name.
+/// As with a pooler that gives each transaction another connection to the server, on which another program's statement has the same name.
 #[tokio::test]
 async fn the_rows_of_another_statement_are_an_error_with_a_remedy() {
     let Some(schema) = Schema::new("exchanged").await else { return };
@@ -291,7 +291,7 @@ async fn one_program_migrates_at_a_time() {
     drop(first);
     let mut third = pool.migrations().await.unwrap();
     tokio::time::timeout(Duration::from_secs(20), third.lock()).await.unwrap().unwrap();
-    // The end of the connection ends the lock.
+    // The lock ends with the connection.
     schema
         .run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
         .await;
@@ -317,7 +317,7 @@ async fn a_migration_is_run_and_recorded_or_neither() {
     let refused = migrating.apply(&migration(2, up, "CREATE TABLE c (); CREATE TABLE a ()"), &[]).await.unwrap_err();
     assert!(refused.to_string().contains("already exists"), "{refused}");
     assert_eq!(schema.get(tables).await, "a,b");
-    // Nothing is done again.
+    // Nothing is run again.
     migrating.apply(&migration(1, up, "CREATE TABLE d ()"), &[]).await.unwrap();
     migrating.apply(&migration(3, up, "CREATE TABLE e ()"), &[]).await.unwrap();
     migrating.revert(&migration(1, MigrationType::ReversibleDown, "DROP TABLE a; DROP TABLE b"), &[]).await.unwrap();

@@ -1,7 +1,7 @@
 //! Values of PostgreSQL's statements and rows.
 //!
-//! A statement is prepared once, with the values of its first run, so a parameter has the same type whatever its value is. Texts, and
-//! NULL, have none: the server takes the type of the column, and a text has the same bytes in each of them. Integers are BIGINT.
+//! A statement is prepared once, with the values of its first run, so the type of a parameter must not depend on the value. Texts and NULL
+//! have no type: the server takes the type of the column, and a text has the same bytes in every type. Integers are BIGINT.
 
 use crate::driver::error::of_another_statement;
 use crate::driver::interface::{Call, Rows};
@@ -15,14 +15,15 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgRow, PgTypeInfo};
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Postgres, Row as _, Type, TypeInfo as _, ValueRef as _};
 
-/// Whether statements stay prepared under names of the connection. A pooler that gives each transaction another connection does not keep them.
+/// Decides whether statements stay prepared under names of the connection. A pooler that gives each transaction another connection does not
+/// keep them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prepared {
     Named,
     Unnamed,
 }
 
-/// Runs a statement; returns how many rows it affected.
+/// Runs a statement. Returns how many rows it affected.
 pub(super) async fn execute(
     connection: &mut PgConnection,
     call: Call<'_>,
@@ -46,8 +47,8 @@ pub(super) async fn fetch(
     Ok(Box::new(Answer(rows)))
 }
 
-/// Returns false if a row has fewer values than its statement has columns. Under the name of a prepared statement a pooler may run another one, and
-/// sqlx panics where it reads a value that is not there.
+/// Returns false if a row has fewer values than its statement has columns. Under the name of a prepared statement, a pooler may run another
+/// statement, and sqlx panics when it reads a value that does not exist.
 fn is_whole(row: &PgRow) -> bool {
     let Some(last) = row.len().checked_sub(1) else { return true };
     quietly(|| row.try_get_raw(last).is_ok()) == Some(true)
@@ -57,7 +58,7 @@ fn is_whole(row: &PgRow) -> bool {
 mod oid {
     use ingester_core::schema::SqlType;
 
-    /// The server chooses the type.
+    /// Lets the server choose the type.
     pub(super) const UNSPECIFIED: u32 = 0;
     pub(super) const BOOL: u32 = 16;
     pub(super) const BYTEA: u32 = 17;
@@ -68,7 +69,7 @@ mod oid {
     pub(super) const TIMESTAMPTZ: u32 = 1184;
     pub(super) const TEXT_ARRAY: u32 = 1009;
 
-    /// The types of an element of an array of this type, and of the array.
+    /// Returns the type of an element of an array of this type, and the type of the array.
     pub(super) const fn of_array(ty: SqlType) -> (u32, u32) {
         match ty {
             SqlType::Boolean => (BOOL, 1000),
@@ -84,7 +85,7 @@ mod oid {
 
 fn arguments(params: &[Param<'_>]) -> Result<PgArguments, sqlx::Error> {
     let mut arguments = PgArguments::default();
-    // A batch has a megabyte of parameters: growing step by step would copy them again and again.
+    // A batch has a megabyte of parameters. Growing step by step would copy them again and again.
     arguments.reserve(params.len(), params.iter().map(Param::bytes).sum());
     for param in params {
         arguments.add(Bound::of(param)?).map_err(sqlx::Error::Encode)?;
@@ -92,7 +93,7 @@ fn arguments(params: &[Param<'_>]) -> Result<PgArguments, sqlx::Error> {
     Ok(arguments)
 }
 
-/// A parameter as it is sent.
+/// A parameter in the form that is sent.
 #[derive(Debug)]
 enum Bound<'a> {
     Null,
@@ -130,12 +131,12 @@ impl<'a> Bound<'a> {
         })
     }
 
-    /// PostgreSQL has no NUL in texts: such a value is NULL.
+    /// PostgreSQL's texts cannot contain NUL, so such a value becomes NULL.
     fn text(text: &'a str) -> Self {
         if text.contains('\0') { Bound::Null } else { Bound::Text(text) }
     }
 
-    /// The type that is sent with it.
+    /// Returns the type that is sent with it.
     fn oid(&self) -> u32 {
         match self {
             Bound::Null | Bound::Text(_) => oid::UNSPECIFIED,
@@ -149,7 +150,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// As an element of an array of this type.
+    /// Checks that it can be an element of an array of this type.
     fn in_array(&self, element: u32) -> Result<&Self, BoxDynError> {
         match (self.oid(), element) {
             (oid::UNSPECIFIED, oid::TEXT | oid::JSON) => Ok(self),
@@ -209,7 +210,7 @@ fn array<'b, B: Encode<'b, Postgres>>(
     elements: impl Iterator<Item = Result<B, BoxDynError>>,
 ) -> Result<(), BoxDynError> {
     buffer.extend(1_i32.to_be_bytes());
-    // Whether there are NULLs is not asked.
+    // The flag for NULLs. The server does not rely on it.
     buffer.extend(0_i32.to_be_bytes());
     buffer.extend(element.to_be_bytes());
     buffer.extend(i32::try_from(count)?.to_be_bytes());
@@ -229,14 +230,14 @@ fn array<'b, B: Encode<'b, Postgres>>(
 struct Fetched<'r>(&'r PgRow);
 
 impl Fetched<'_> {
-    /// What a column has, whatever its type is.
+    /// Returns the value of a column of any type.
     fn any(&self, index: usize) -> Result<Value, sqlx::Error> {
         let row = self.0;
         let raw = row.try_get_raw(index)?;
         if raw.is_null() {
             return Ok(Value::Null);
         }
-        // sqlx takes the bytes of a boolean and of a float without counting them.
+        // sqlx takes the bytes of a boolean or a float without counting them.
         Ok(match raw.type_info().name() {
             "BOOL" => Value::Bool(row.try_get_unchecked::<[u8; 1], _>(index)? != [0]),
             "INT2" | "INT4" | "INT8" => Value::Int(row.try_get_unchecked(index)?),
@@ -295,8 +296,8 @@ fn other(index: usize, wanted: &str) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: index.to_string(), source: format!("it is not {wanted}").into() }
 }
 
-/// The bytes of a NUMERIC, such as the sum of integers: how many digits, of 10,000 each, the place of the first, the sign, the scale, and the
-/// digits.
+/// The bytes of a NUMERIC, such as the sum of integers: the number of digits to the base 10,000, the place of the first, the sign, the
+/// scale, and the digits.
 struct Numeric<'r>(&'r [u8]);
 
 impl<'r> sqlx::Decode<'r, Postgres> for Numeric<'r> {
@@ -311,7 +312,7 @@ impl Type<Postgres> for Numeric<'_> {
     }
 }
 
-/// The number, if it is whole and has 63 bits.
+/// Returns the number if it is whole and fits 63 bits.
 fn whole(Numeric(bytes): Numeric<'_>) -> Option<i64> {
     let mut words = bytes.chunks_exact(2).map(|pair| i16::from_be_bytes([pair[0], pair[1]]));
     let (_, weight, sign, _) = (words.next()?, words.next()?, words.next()?, words.next()?);

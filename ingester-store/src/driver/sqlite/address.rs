@@ -1,4 +1,4 @@
-//! Where a file is, or a database in memory.
+//! The address of a file, or of a database in memory.
 
 use super::DIALECT;
 use super::error::is_locked;
@@ -18,8 +18,8 @@ use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How much longer a file may take than a server. A new one is written and synchronized, which takes seconds on a disk that is busy; that a file
-/// is locked, SQLite says by itself.
+/// A file may take this much longer than a server. A new file is written and synchronized, which takes seconds on a busy disk. No time is
+/// needed for locked files, which SQLite reports itself.
 const SLOW: Duration = Duration::from_secs(55);
 
 struct File {
@@ -29,10 +29,10 @@ struct File {
     path: Option<PathBuf>,
 }
 
-/// Reads a URL, which is shown as `shown`. An error is what is wrong with it.
+/// Reads a URL, which messages show as `shown`. The error is the mistake in it.
 pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn Target>, String> {
     let (file, parameters) = url.split_once('?').unwrap_or((url, ""));
-    // Without a name, SQLite makes a database that is lost with the connection, which is hardly meant.
+    // Without a name, SQLite makes a database that is lost with the connection. Nobody wants that.
     if ["sqlite:", "sqlite://"].contains(&file) {
         return Err("it names no file: write sqlite://FILE".into());
     }

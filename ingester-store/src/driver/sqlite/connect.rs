@@ -1,4 +1,4 @@
-//! Connecting to a file, or to a database in memory.
+//! Connects to a file, or to a database in memory.
 
 use super::deadline::Deadline;
 use super::durability::Durability;
@@ -13,10 +13,10 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How long a statement waits for another program's lock.
+/// A statement waits this long for another program's lock.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// How long the first connection waits for another program's lock, before the caller tries again or reports it.
+/// The first connection waits this long for another program's lock, before the caller tries again or reports it.
 const LOCKED: Duration = Duration::from_secs(2);
 
 /// The pause between attempts to open a file that is locked.
@@ -25,30 +25,31 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Memory for the caches of pages of all connections, in KiB: 64 MiB.
 const CACHE: u32 = 65_536;
 
-/// The most connections that read: each is a thread, and has its share of the memory.
+/// The most connections that read. Each is a thread and has its share of the memory.
 const READERS: u32 = 4;
 
-/// How many pages of 4 KiB the write-ahead log collects before they are written into the database file.
+/// The write-ahead log collects this many pages of 4 KiB before they are written into the database file.
 const CHECKPOINT: &str = "8192";
 
-/// How many connections a store has. SQLite has one writer, and a database in memory belongs to its connection. Those that only read a file
-/// do not wait for each other.
+/// Returns the number of a store's connections. SQLite has one writer, and a database in memory belongs to its connection. Connections that
+/// only read a file do not wait for each other.
 pub(super) fn connections(options: ConnectOptions, in_memory: bool) -> u32 {
     if options.read_only && !in_memory { options.connections.clamp(1, READERS) } else { 1 }
 }
 
-/// Whether a file may be written.
+/// The answer whether a file may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writable {
-    /// As far as its file system goes.
+    /// Its file system allows it.
     Yes,
     /// It is on a file system that is read-only, with a write-ahead log that SQLite may be able to read.
     No,
-    /// The same, without a log: nothing has it open that writes, so it is read as it is. SQLite would have to make files beside any other.
+    /// The same, without a log. No writer has it open, so it is read as it is. For any other file, SQLite would have to make files next to
+    /// it.
     Never,
 }
 
-/// Finds out whether the file is on a read-only file system, without touching it.
+/// Checks if the file is on a read-only file system, without touching it.
 ///
 /// # Errors
 /// If it has a write-ahead log there that cannot be read without being written.
@@ -95,15 +96,15 @@ pub(super) async fn connect(
         .create_if_missing(options.create)
         .busy_timeout(BUSY)
         .foreign_keys(false)
-        // Readers do not wait for the writer, whose log is ahead of the file. A commit survives a crash of the program; a crash of the machine may
-        // lose the last few commits. `durability.rs` raises this for what must not be lost.
+        // Readers do not wait for the writer, whose log is ahead of the file. A commit survives a crash of the program; a crash of the
+        // machine may lose the last few commits. `durability.rs` raises this for commits that must not be lost.
         .synchronous(SqliteSynchronous::Normal)
         // Every row changes a page of each index. With SQLite's default of 2 MB, these pages are written and read repeatedly.
         // A positive number would be a number of pages.
         .pragma("cache_size", format!("-{}", CACHE / connections))
         .pragma("wal_autocheckpoint", CHECKPOINT);
-    // The first connection is made without the pool, which would report a time-out instead of the cause. It also makes a new file one with a
-    // write-ahead log; for that, SQLite does not wait for others that make the same file, or have it open.
+    // The first connection is made without the pool, which would report a time-out instead of the cause. It also gives a new file a
+    // write-ahead log. SQLite does not wait for other programs that make the same file, or have it open, so we do.
     let begin = Instant::now();
     loop {
         match SqliteConnection::connect_with(&connect.clone().busy_timeout(LOCKED)).await {
@@ -118,7 +119,7 @@ pub(super) async fn connect(
         .acquire_timeout(BUSY)
         .idle_timeout(None)
         .max_lifetime(None)
-        // It is in this process, so it is not gone, and each test would ask the connection's thread.
+        // A connection in this process cannot get lost, and each test would cost a question to its thread.
         .test_before_acquire(false)
         .after_release(move |connection, _| {
             let durability = durability.clone();
@@ -131,7 +132,7 @@ pub(super) async fn connect(
                 Ok(true)
             })
         })
-        // The pool has waited for the end of a statement that was abandoned.
+        // The pool has waited for the end of the abandoned statement.
         .before_acquire(move |connection, _| {
             let acquired = acquired.clone();
             Box::pin(async move {
@@ -146,7 +147,7 @@ pub(super) async fn connect(
             let deadline = deadline.clone();
             Box::pin(async move {
                 if deadline.is_shared() {
-                    // Once, because the connection's thread has to be asked for it.
+                    // Only once, because it takes a question to the connection's thread.
                     watch(connection, deadline).await?;
                 }
                 if options.read_only {
@@ -159,8 +160,8 @@ pub(super) async fn connect(
         .await
 }
 
-/// Returns false if the connection counts a transaction that it cannot end. On a full disk SQLite rolls back by itself, so our ROLLBACK fails,
-/// and the connection would refuse every later transaction. The pool closes such a connection and opens another one.
+/// Returns false if the connection counts a transaction that it cannot end. On a full disk SQLite has already rolled back, so our ROLLBACK
+/// fails, and the connection would refuse every later transaction. The pool closes such a connection and opens another one.
 async fn is_free(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     if !connection.is_in_transaction() {
         return Ok(true);
@@ -170,10 +171,10 @@ async fn is_free(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error>
     Ok(!connection.is_in_transaction())
 }
 
-/// How often a statement is asked whether it has taken too long, in operations of the database.
+/// After this many operations of the database, a statement is checked for having taken too long.
 const OPERATIONS: i32 = 10_000;
 
-/// Has a connection ask a deadline while it works.
+/// Makes a connection check a deadline while it works.
 pub(super) async fn watch(connection: &mut SqliteConnection, deadline: Deadline) -> Result<(), sqlx::Error> {
     connection.lock_handle().await?.set_progress_handler(OPERATIONS, move || deadline.is_ahead());
     Ok(())

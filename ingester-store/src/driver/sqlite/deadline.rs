@@ -1,4 +1,4 @@
-//! When the statement that runs is to end, for databases that run in this process.
+//! The deadline of the running statement, for databases that run in this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,14 +10,14 @@ const NEVER: u64 = u64::MAX;
 /// The statement no longer has a caller.
 const NOW: u64 = 0;
 
-/// The deadline of the statement that runs on a connection. The database asks it again and again while it works, so it is set
-/// without a word to the database.
+/// The deadline of the statement that runs on a connection. The database checks it again and again while it works, so setting it needs no
+/// call to the database.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline {
     origin: Instant,
     /// Milliseconds since `origin`.
     at: Arc<AtomicU64>,
-    /// All queries of a store set this one, because it has one connection.
+    /// True if all queries of a store share this deadline, because the store has one connection.
     is_shared: bool,
 }
 
@@ -27,11 +27,11 @@ impl Default for Deadline {
     }
 }
 
-/// While it lives, there is a deadline. If it is dropped before [`Set::end`], the statement ends at once.
+/// Keeps the deadline while it lives. If it is dropped before [`Set::end`], the statement ends at once.
 pub(super) struct Set<'d>(&'d Deadline);
 
 impl Set<'_> {
-    /// The statement has ended.
+    /// Records that the statement has ended.
     pub(super) fn end(self) {
         self.0.forget();
         std::mem::forget(self);
@@ -39,29 +39,29 @@ impl Set<'_> {
 }
 
 impl Deadline {
-    /// The deadline of a store with this many connections.
+    /// Returns the deadline of a store with this many connections.
     pub(super) fn of(connections: u32) -> Self {
         Deadline { is_shared: connections == 1, ..Deadline::default() }
     }
 
-    /// Whether it is that of a store's only connection. Each query of several connections has its own.
+    /// Returns true if it belongs to a store's only connection. With several connections, each query has its own.
     pub(super) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// The statement that runs next is to end after `time`, or when the answer is dropped.
+    /// Makes the next statement end after `time`, or when the returned value is dropped.
     pub(super) fn set(&self, time: Duration) -> Set<'_> {
         let at = u64::try_from(self.origin.elapsed().saturating_add(time).as_millis()).unwrap_or(NEVER);
         self.at.store(at, Ordering::Relaxed);
         Set(self)
     }
 
-    /// Removes the deadline. Before this is called, no statement may begin after one that was abandoned.
+    /// Removes the deadline. After an abandoned statement, no other one may begin before this is called.
     pub(super) fn forget(&self) {
         self.at.store(NEVER, Ordering::Relaxed);
     }
 
-    /// Whether the statement may go on.
+    /// Returns true if the statement may go on.
     pub(super) fn is_ahead(&self) -> bool {
         let at = self.at.load(Ordering::Relaxed);
         at == NEVER || at != NOW && self.origin.elapsed().as_millis() < u128::from(at)

@@ -4,10 +4,10 @@ use crate::driver::facts::{About, ErrorClass, Facts};
 use sqlx::error::DatabaseError;
 use sqlx::sqlite::SqliteError;
 
-/// The class of an error, and what to do about it.
+/// The class of an error, and the remedy.
 type Classified = (ErrorClass, Option<&'static str>);
 
-/// What is known of an error; `None` if another database reports it.
+/// Returns the facts about an error; `None` if another database reports it.
 pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let error = error.try_downcast_ref::<SqliteError>()?;
     let code = primary_code(error);
@@ -21,7 +21,7 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     Some(Facts { class, hint: hint.map(Into::into), about, why_json: None })
 }
 
-/// Whether another connection holds a lock on the file.
+/// Returns true if another connection holds a lock on the file.
 pub(super) fn is_locked(error: &sqlx::Error) -> bool {
     code_of(error).is_some_and(|code| LOCKED.contains(&code))
 }
@@ -45,7 +45,7 @@ const INTERRUPTED: u32 = 9;
 /// SQLite's primary result codes about its disk and file: IOERR, CORRUPT, FULL.
 const STORAGE: [u32; 3] = [10, 11, FULL];
 
-/// How SQLite says that a table is not there.
+/// SQLite's message about a missing table.
 const NO_TABLE: &str = "no such table";
 
 /// SQLITE_FULL.
@@ -54,8 +54,8 @@ const FULL: u32 = 13;
 /// SQLITE_IOERR_SHMSIZE: the index of the write-ahead log cannot grow.
 const NO_ROOM_FOR_INDEX: u32 = 10 | 19 << 8;
 
-/// The primary result code: the lower byte of an extended one. 1 (SQLITE_ERROR) if there is none. A disk without room for the index of the
-/// log is a full disk, too.
+/// Returns the primary result code, which is the lower byte of an extended one; 1 (SQLITE_ERROR) if there is none. A disk without room for
+/// the index of the log is a full disk, too.
 fn primary_code(error: &SqliteError) -> u32 {
     match error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(1) {
         NO_ROOM_FOR_INDEX => FULL,

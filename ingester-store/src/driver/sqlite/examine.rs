@@ -1,10 +1,10 @@
-//! What can be wrong with a file of SQLite.
+//! Examines a file of SQLite.
 
 use crate::driver::examine::{Finding, RIGHTS};
 use std::fs::OpenOptions;
 use std::path::Path;
 
-/// Whether this process may write a file, which is not touched. A database in memory has none.
+/// Checks if this process may write a file, without touching it. A database in memory has none.
 pub(super) fn examine(file: &Path) -> Vec<Finding> {
     if !file.is_file() {
         return Vec::new();

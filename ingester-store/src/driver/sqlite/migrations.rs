@@ -1,4 +1,4 @@
-//! Which program may migrate a file: the transaction of each migration keeps others out.
+//! Decides which program may migrate a file: the transaction of each migration keeps others out.
 
 use super::session::Lent;
 use crate::driver::error::StoreError;

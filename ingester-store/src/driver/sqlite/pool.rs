@@ -49,7 +49,7 @@ impl Driver for Pool {
         async move { Ok(Box::new(Migrating(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
     }
 
-    /// There is one writer at a time: who gets its lock knows that there is none.
+    /// There is one writer at a time, so getting its lock proves that there is none.
     fn has_no_writer(&self) -> BoxFuture<'_, Result<bool, sqlx::Error>> {
         async move {
             if self.in_memory {
@@ -59,7 +59,7 @@ impl Driver for Pool {
             if writable(&options)? == Writable::Never {
                 return Ok(true);
             }
-            // The connections of the pool may be unable to write.
+            // The pool's connections may be read-only, so use another one.
             let mut connection = SqliteConnection::connect_with(&options).await?;
             connection.execute(sqlx::raw_sql(session::LOCK_AND_RELEASE)).await?;
             connection.close().await.map(|()| true)

@@ -27,7 +27,7 @@ pub(super) struct Lent {
 enum Held {
     Idle(PoolConnection<Sqlite>),
     Open(Transaction<'static, Sqlite>),
-    /// The connection went back with its transaction: the next statement takes one again.
+    /// The connection was returned with its transaction. The next statement takes one again.
     Returned,
 }
 
@@ -68,7 +68,7 @@ impl Session for Lent {
         time: Duration,
     ) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>> {
         async move {
-            // The deadline of the only connection, which is lent to this query; one of several gets its own deadline.
+            // A store's only connection shares its deadline with this query; with several connections, the query gets its own.
             let deadline = if self.deadline.is_shared() { self.deadline.clone() } else { Deadline::default() };
             let is_shared = self.deadline.is_shared();
             let connection = self.connection().await?;
@@ -111,11 +111,11 @@ impl Session for Lent {
         async move {
             let Held::Open(tx) = std::mem::replace(&mut self.state, Held::Returned) else { return Ok(()) };
             match end {
-                // Its dialect has no text of several statements.
+                // SQLite's dialect has no text of several statements.
                 End::Commit(_) => tx.commit().await,
                 End::RollBack(_) => {
-                    // If that fails, SQLite has rolled back by itself, or the connection is lost. The pool closes a connection that
-                    // still counts a transaction.
+                    // If that fails, SQLite has already rolled back, or the connection is lost. The pool closes a connection that still
+                    // counts a transaction.
                     drop(tx.rollback().await);
                     Ok(())
                 }

@@ -35,19 +35,19 @@ fn pool(store: &Store) -> &Pool {
     store.pool.driver.as_any().downcast_ref().unwrap()
 }
 
-/// What a connection does at a commit: 2 waits for the disk, 1 does not.
+/// Returns the connection's behaviour at a commit: 2 waits for the disk, 1 does not.
 async fn synchronous(lent: &mut Lent) -> i64 {
     let connection = lent.connection().await.unwrap();
     sqlx::query("PRAGMA synchronous").fetch_one(connection).await.unwrap().get(0)
 }
 
-/// SQLite does not wait for the others when a file gets its write-ahead log.
+/// SQLite does not wait for other connections when a file gets its write-ahead log.
 #[tokio::test(flavor = "multi_thread")]
 async fn several_may_make_one_file_at_a_time() {
     for _ in 0..5 {
         let folder = tempfile::tempdir().unwrap();
         let address: Address = format!("sqlite://{}", folder.path().join("new.db").display()).parse().unwrap();
-        // One attempt: it is not the caller's retries that help.
+        // One attempt, to prove that this does not need the caller's retries.
         let retry = Retry { attempts: Some(1), ..Retry::SHORT };
         let connect = || {
             let address = address.clone();
@@ -86,7 +86,7 @@ async fn the_setting_holds_in_the_transaction_and_no_longer() {
         assert_eq!(synchronous(&mut lent).await, 1);
         lent.begin(Access::Write, is_durable).await.unwrap();
         assert_eq!(synchronous(&mut lent).await, within);
-        // One that is dropped is rolled back, and its connection is lowered, too.
+        // A dropped transaction is rolled back, and its connection is lowered, too.
         if ends {
             lent.end(End::Commit(None)).await.unwrap();
             assert_eq!(synchronous(&mut lent).await, 1, "the connection was given back");
@@ -114,7 +114,7 @@ async fn what_writes_an_evicted_row_waits_for_the_disk_and_nothing_else_does() {
     assert_eq!(writes(), [false], "an object that is in the cluster still");
     store.write(RUN.table(), vec![RowChange::Row(row("gone", 1, true))]).await.unwrap();
     assert_eq!(writes(), [true], "an eviction");
-    // The writer knows the stored row, and nothing of its companions changes: this could be one statement.
+    // The writer knows the stored row, and its companions do not change, so this could be one statement.
     let expected = |row: &Row, res_version| Expected::Stored { res_version, companions: row.companions_hash() };
     store.write(RUN.table(), vec![RowChange::Row(row("known", 2, false))]).await.unwrap();
     let next = row("known", 3, false);
@@ -139,7 +139,7 @@ async fn what_writes_an_evicted_row_waits_for_the_disk_and_nothing_else_does() {
     assert_eq!(synchronous(&mut pool(&store).lend().await.unwrap()).await, 1);
 }
 
-/// A store in a file, with tables.
+/// Returns a store in a file, with tables.
 async fn stored_in(folder: &tempfile::TempDir) -> Store {
     let address = format!("sqlite://{}", folder.path().join("test.db").display()).parse().unwrap();
     let store = Store::connect(&address, ConnectOptions::default()).await.unwrap();
@@ -153,7 +153,7 @@ async fn a_full_disk_is_named_and_the_next_write_finds_room_again() {
     let store = stored_in(&folder).await;
     let large =
         |uid: &str| Row { annotations: Arc::from([("note".into(), "x".repeat(1 << 20).into())]), ..row(uid, 1, false) };
-    // The limit is the connection's: the next one has the whole disk.
+    // The limit belongs to the connection; the next one has the whole disk.
     let mut connection = pool(&store).pool.acquire().await.unwrap();
     sqlx::query("PRAGMA max_page_count = 1").execute(&mut *connection).await.unwrap();
     drop(connection);

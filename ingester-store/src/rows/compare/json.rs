@@ -16,11 +16,11 @@ pub(super) struct JsonDifference<'a> {
     pub(super) stored: Option<&'a str>,
 }
 
-/// The first differences between two values, in the order of the keys.
+/// The first few differences between two values, in the order of the keys.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct JsonDifferences<'a> {
     pub(super) first: Vec<JsonDifference<'a>>,
-    /// How many more there are.
+    /// The number of further differences.
     pub(super) more: usize,
 }
 
@@ -40,7 +40,7 @@ enum Tree<'a> {
     Object(Vec<(Cow<'a, str>, JsonValue<'a>)>),
 }
 
-/// The first `most` differences between the values of two texts.
+/// Returns the first `most` differences between the values of two texts.
 ///
 /// # Errors
 /// If one of them is not JSON.
@@ -196,7 +196,7 @@ fn add<'a>(
     }
 }
 
-/// Whether every database may keep one of two numbers for the other; both as JSON writes them.
+/// Returns true if every database may store one of two numbers in place of the other. Both are as JSON writes them.
 fn same_number(wanted: &str, stored: &str) -> bool {
     if wanted == stored {
         return true;
@@ -224,7 +224,7 @@ fn same_number(wanted: &str, stored: &str) -> bool {
 /// 3 units in the last place from the nearest DOUBLE (RapidJSON, "DOM", on `kParseFullPrecisionFlag`).
 const ROUNDING: f64 = 3.0 * f64::EPSILON;
 
-/// Whether the number is written as an integer and fits 64 bits, signed or unsigned.
+/// Returns true if the number is written as an integer and fits 64 bits, signed or unsigned.
 fn is_integer(text: &str) -> bool {
     text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok()
 }
@@ -256,7 +256,7 @@ impl Decimal {
 }
 
 impl Decimal {
-    /// The number, if it is whole and has 64 bits, signed or unsigned.
+    /// Returns the number if it is whole and fits 64 bits, signed or unsigned.
     fn whole(&self) -> Option<i128> {
         let power =
             10_i128.checked_pow(u32::try_from(self.exponent).ok().filter(|_| !self.digits.is_empty()).unwrap_or(0))?;

@@ -1,4 +1,4 @@
-//! Compares a stored row with the row that was to be stored, column by column. Pure.
+//! Compares a stored row with the row that should be stored, column by column. Pure.
 //!
 //! Each database may keep a value in its own way. Values that no query can tell apart are equal.
 
@@ -14,15 +14,15 @@ use ingester_core::schema::{Form, SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::BTreeMap;
 
-/// One difference between a stored row and the row that was to be stored.
+/// One difference between a stored row and the row that should be stored.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Difference {
-    /// Where: a column (`owner`), a path in `json` (`json spec.owner.name`), `label "k"`, `annotation "k"`, or a value of many
-    /// (`tags "v"`) or what is at a key of a map (`limits "k"`).
+    /// The place: a column (`owner`), a path in `json` (`json spec.owner.name`), `label "k"`, `annotation "k"`, a value of a list (`tags
+    /// "v"`) or a key of a map (`limits "k"`).
     pub what: String,
-    /// What was to be stored, for people: of long values the part around their first difference.
+    /// The value that should be stored, for people; a long value is shortened to the part around the first difference.
     pub wanted: String,
-    /// What is stored, in the same form.
+    /// The stored value, in the same form.
     pub stored: String,
 }
 
@@ -32,31 +32,31 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// How many differences within a JSON text are shown; there may be thousands.
+/// The most differences within a JSON text that are shown; there may be thousands.
 const JSON_DIFFERENCES: usize = 5;
 
-/// How many characters of a value are shown.
+/// The most characters of a value that are shown.
 const SHOWN: usize = 80;
 
-/// How many bytes of a byte string are shown.
+/// The most bytes of a byte string that are shown.
 const SHOWN_BYTES: usize = 16;
 
-/// How NULL is shown; text is shown in quotes.
+/// The text that stands for NULL; real texts are shown in quotes.
 const NULL: &str = "NULL";
 
-/// How a missing value is shown.
+/// The text that stands for a missing value.
 const NONE: &str = "(none)";
 
-/// How a value of a list is shown that is there.
+/// The text that stands for a value that a list contains.
 const THERE: &str = "(there)";
 
-/// Every difference between a row that was to be written and the stored row, in the order of the columns, then labels,
-/// annotations and columns of many values.
+/// Returns every difference between the row that should be stored and the stored row, in the order of the columns, then labels, annotations
+/// and columns of many values.
 ///
-/// - `update_time` is the time of writing, so it is not compared. Nor is `ingest_version`: what it stands for are the other columns; nor
-///   `evict_confirmed`, which is what is known about the object and no part of it.
+/// - `update_time` is the time of writing, so it is not compared. Nor is `ingest_version`, because it only describes how the other columns
+///   were computed; nor `evict_confirmed`, which is knowledge about the object and no part of it.
 /// - `delete_time` and `evict_time` are compared as set or not set, because each writer sets its own time.
-/// - Of a column whose values stay, the stored value is right where it stays, see [`Stays`](ingester_core::schema::Stays).
+/// - In a column whose values stay, the stored value is right wherever it stays, see [`Stays`](ingester_core::schema::Stays).
 /// - `json` is compared as a JSON value, because MySQL spells values and orders keys in its own way.
 /// - Everything else must be equal to the byte, microsecond or bit, except that 0.0 equals -0.0.
 pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Difference> {
@@ -97,8 +97,8 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
     differences
 }
 
-/// The one spelling of an object's JSON that all databases keep: keys in order, without blanks, whole numbers of 64 bits in digits. Any other
-/// number is the same sign, because databases round it in their own ways; [`differences`] compares them.
+/// Returns the one spelling of an object's JSON that all databases keep: keys in order, no blanks, and whole numbers of 64 bits in digits.
+/// Every other number becomes the same placeholder, because databases round such numbers in their own ways; [`differences`] compares them.
 ///
 /// # Errors
 /// If the text is not JSON.
@@ -106,8 +106,8 @@ pub fn canonical(text: &str) -> Result<String, ingester_core::json::Error> {
     json::canonical(text)
 }
 
-/// Every difference between the content of an object and of the evicted object that a row holds. What changes while an object leaves
-/// etcd or comes back is not content: its version and generation, its finalizers, and that it was to be deleted.
+/// Returns every difference between the content of an object and the content of the evicted object in a row. Fields that change while an
+/// object leaves etcd or comes back are not content: its version and generation, its finalizers, and the request to delete it.
 pub fn content_differences(object: &str, stored: &StoredRow) -> Vec<Difference> {
     let is_content = |path: &str| {
         let Some(field) = path.strip_prefix("metadata.") else { return true };
@@ -136,7 +136,7 @@ fn same(wanted: &Value, stored: &Value) -> bool {
         (Value::Int(signed), Value::UInt(unsigned)) | (Value::UInt(unsigned), Value::Int(signed)) => {
             i128::from(*signed) == i128::from(*unsigned)
         }
-        // PostgreSQL's texts have no NUL: the driver stores such a value as NULL. `json` has the object as it is.
+        // PostgreSQL's texts cannot contain NUL: the driver stores such a value as NULL. `json` has the object as it is.
         (Value::Text(wanted), Value::Null) => wanted.contains('\0'),
         (wanted, stored) => wanted == stored,
     }
@@ -212,7 +212,7 @@ fn in_companion(what: &str, list: bool, wanted: &StringMap, stored: &StringMap, 
     }
 }
 
-/// Two different values, for people.
+/// Returns two different values, for people.
 fn shown(wanted: &Value, stored: &Value) -> (String, String) {
     match (wanted, stored) {
         (Value::Text(wanted), Value::Text(stored)) => quoted(wanted, stored),
@@ -247,7 +247,7 @@ fn hexadecimal(bytes: &[u8], from: usize) -> String {
     text
 }
 
-/// Two texts in quotes, which show blanks at the ends and tell the text `NULL` from NULL.
+/// Returns two texts in quotes, which show blanks at the ends and distinguish the text `NULL` from NULL.
 fn quoted(wanted: &str, stored: &str) -> (String, String) {
     let from = shown_from(wanted, stored);
     let quoted = |text: &str| {
@@ -259,7 +259,7 @@ fn quoted(wanted: &str, stored: &str) -> (String, String) {
     (quoted(wanted), quoted(stored))
 }
 
-/// Two texts without quotes, each shortened to the part around their first difference.
+/// Returns two texts without quotes, each shortened to the part around their first difference.
 fn around(wanted: &str, stored: &str) -> (String, String) {
     let from = shown_from(wanted, stored);
     (cut(wanted, from), cut(stored, from))
@@ -274,8 +274,8 @@ fn cut(text: &str, from: usize) -> String {
     piece
 }
 
-/// The character from which two texts are shown: the first one if their first difference is then visible, else one a little before
-/// the difference.
+/// Returns the character from which two texts are shown: the first one if the first difference is then visible, otherwise one a little
+/// before the difference.
 fn shown_from(wanted: &str, stored: &str) -> usize {
     let common = wanted.chars().zip(stored.chars()).take_while(|(a, b)| a == b).count();
     let whole = wanted.chars().count().max(stored.chars().count()) <= SHOWN;

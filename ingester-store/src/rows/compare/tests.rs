@@ -1,4 +1,4 @@
-//! Each kind of difference, and what is not one.
+//! Every kind of difference, and the pairs that are equal.
 
 use super::{Difference, differences};
 use crate::rows::StoredRow;
@@ -37,7 +37,7 @@ fn companion(rows: &[(&str, &str)]) -> StringMap {
     rows.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
 }
 
-/// A row, and the same as it is stored.
+/// Returns a row, and the same row as it is stored.
 fn both() -> (Row, StoredRow) {
     let mut values = vec![Value::Null; COLUMNS.len()];
     values[base::UID] = Value::text("a");
@@ -83,7 +83,7 @@ fn both() -> (Row, StoredRow) {
     (row, stored)
 }
 
-/// The differences when one value is stored in place of the other.
+/// Returns the differences if one value is stored in place of the other.
 fn found(place: usize, wanted: Value, stored: Value) -> Vec<Difference> {
     let (mut row, mut beside) = both();
     row.values[place] = wanted;
