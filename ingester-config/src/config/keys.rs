@@ -387,7 +387,7 @@ settings! {
         /// CA certificates of client certificates, read again every minute. As in Kubernetes, the common name of a certificate is the user, and its
         /// organizations are the groups.
         clientCA => client_ca: Option<PathBuf> = "", "path of a PEM file", Serve, read(path);
-        /// Whether to trust the API server when it names callers in headers, as it does for an APIService. It authenticates with a certificate of the
+        /// Trust in the API server when it names callers in headers, as it does for an APIService. It authenticates with a certificate of the
         /// CA in the ConfigMap `kube-system/extension-apiserver-authentication`, which is read again every minute. `auto`: yes, if the ConfigMap can
         /// be read; otherwise the server warns, and tries again after a second, then after twice as long. `required`: yes; if the ConfigMap cannot be
         /// read, the server does not start. `never`: no.
