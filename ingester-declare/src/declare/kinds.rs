@@ -287,8 +287,8 @@ impl<'n> Names<'n> {
         };
         let what = "the part of apiVersion after the slash, such as `v1`";
         let version = required("version", what, is_label, "a version is written as in apiVersion, such as `v1alpha1`");
-        let what = "the name in CamelCase, as objects have it";
-        let rule = "a kind is written in CamelCase, as objects have it: `RayCluster`";
+        let what = "the name, as objects have it";
+        let rule = "a kind is written as objects have it, with letters, digits and `-`: `RayCluster`";
         let kind = required("kind", what, is_kind, rule);
         let plural = read_plural(keys.take("plural"), crd, faults);
         let namespaced = read_namespaced(node, keys.take("namespaced"), crd, faults);
@@ -604,10 +604,9 @@ fn is_group(text: &str) -> bool {
     text.is_empty() || (text.len() <= 253 && text.split('.').all(is_label))
 }
 
+/// Kubernetes checks a kind in lower case, as a DNS label that begins with a letter.
 fn is_kind(text: &str) -> bool {
-    text.len() <= 63
-        && text.starts_with(|c: char| c.is_ascii_uppercase())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && is_label(&text.to_ascii_lowercase())
 }
 
 /// The plural that Kubernetes guesses.
