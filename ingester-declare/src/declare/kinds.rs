@@ -129,7 +129,7 @@ pub(super) const KEYS: [&str; 21] = [
 fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
     let before = faults.len();
     let mut keys = node.keys_of(&KEYS, faults)?;
-    let crd = keys.take("crd").and_then(|at| read_crd(&at, open, faults));
+    let crd = keys.take("crd").and_then(|at| read_crd(node, &at, open, faults));
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
     let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
@@ -301,12 +301,26 @@ impl<'n> Names<'n> {
     }
 }
 
-fn read_crd(at: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<CustomResourceDefinition> {
+/// Reads the CRD of a kind. Of several in the file, it is the one of the kind's name and group; without one, `mismatch` names the first.
+fn read_crd(
+    node: &Located<'_>,
+    at: &Located<'_>,
+    open: Open<'_>,
+    faults: &mut Faults,
+) -> Option<CustomResourceDefinition> {
     let file = at.text(faults)?;
-    let crd = open(file)
+    let crds = open(file)
         .map_err(|error| format!("cannot read {file}: {error}"))
         .and_then(|bytes| crd::parse(&bytes).map_err(|error| format!("{file}: {error}")));
-    crd.map_err(|what| faults.push(at.fault(what))).ok()
+    let mut crds = crds.map_err(|what| faults.push(at.fault(what))).ok()?;
+    let says = |name: &str, text: &str| match node.content() {
+        Content::Map(entries) => {
+            entries.iter().any(|(key, tree)| key == name && matches!(&tree.content, Content::Text(its) if its == text))
+        }
+        _ => false,
+    };
+    let meant = crds.iter().position(|crd| says("group", &crd.spec.group) && says("kind", &crd.spec.names.kind));
+    Some(crds.swap_remove(meant.unwrap_or(0)))
 }
 
 /// The plural that the file says, or the CRD.
