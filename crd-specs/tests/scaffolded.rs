@@ -4,7 +4,7 @@
 
 use crate::objects::read;
 use ingester_core::Kind;
-use ingester_declare::declare::{crd, kinds, scaffold, scaffold_rust};
+use ingester_declare::declare::{crds, kinds, scaffold, scaffold_rust};
 use ingester_declare::documents::documents;
 use std::path::PathBuf;
 
@@ -31,8 +31,8 @@ fn file(name: &str) -> PathBuf {
 #[test]
 fn a_scaffolded_struct_is_current_and_gives_the_rows_of_the_scaffolded_file() {
     for (name, resource, compiled) in SCAFFOLDED {
-        let definition = crd(&std::fs::read(file(&format!("{resource}.yaml"))).unwrap()).unwrap();
-        let written = scaffold_rust(&definition).unwrap();
+        let definitions = crds(&std::fs::read(file(&format!("{resource}.yaml"))).unwrap()).unwrap();
+        let written = scaffold_rust(&definitions[0]).unwrap();
         let place = file(&format!("rust/{name}.rs"));
         if std::env::var_os("INGESTER_UPDATE").is_some() {
             std::fs::write(&place, &written).unwrap();
@@ -42,7 +42,7 @@ fn a_scaffolded_struct_is_current_and_gives_the_rows_of_the_scaffolded_file() {
         let stored = std::fs::read_to_string(&place).unwrap_or_default();
         assert_eq!(bare(&stored), bare(&written), "{name}: INGESTER_UPDATE=1 writes it");
 
-        let yaml = scaffold(&definition).unwrap();
+        let yaml = scaffold(&definitions).unwrap();
         let declared = kinds("kinds.yaml", &yaml, &|_| Err(std::io::ErrorKind::NotFound.into())).unwrap().kinds[0];
         let shape = |kind: &Kind| {
             let table = kind.table();

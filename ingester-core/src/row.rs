@@ -226,7 +226,7 @@ impl Row {
         values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
         values[base::JSON] = Value::Text(object.shared_text());
         let (indexed, many) = indexed.into_parts();
-        values.extend(indexed.into_iter().map(without_sign_of_zero));
+        values.extend(indexed.into_iter().map(kept_everywhere));
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
         }
@@ -438,10 +438,12 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
     Ok(())
 }
 
-/// SQLite does not keep the sign of a zero, and the others do: no column has it.
-fn without_sign_of_zero(value: Value) -> Value {
+/// The value that every database keeps: a zero without its sign, which SQLite drops, and NULL for Go's zero time, which stands for no
+/// time and is before the years of MySQL's DATETIME.
+fn kept_everywhere(value: Value) -> Value {
     match value {
         Value::Double(number) => Value::Double(number + 0.0),
+        Value::Time(Micros::ZERO_OF_GO) => Value::Null,
         value => value,
     }
 }
@@ -532,10 +534,22 @@ fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::stored_text;
+
+    #[test]
+    fn the_zero_time_of_go_is_null() {
+        for (sql, kept) in
+            [("0001-01-01 00:00:00", None), ("0001-01-01 00:00:01", Some(())), ("1970-01-01 00:00:00", Some(()))]
+        {
+            let time = Value::Time(Micros::from_sql(sql).unwrap());
+            assert_eq!(stored_text(&time).is_some(), kept.is_some(), "{sql}");
+            assert_eq!(kept_everywhere(time.clone()), kept.map_or(Value::Null, |()| time), "{sql}");
+        }
+    }
 
     #[test]
     fn a_zero_has_no_sign() {
-        let bits = |number: f64| match without_sign_of_zero(Value::Double(number)) {
+        let bits = |number: f64| match kept_everywhere(Value::Double(number)) {
             Value::Double(number) => number.to_bits(),
             _ => unreachable!("a number stays one"),
         };

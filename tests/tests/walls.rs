@@ -13,7 +13,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("ingester-macros", &[]),
     ("ingester-core", &["ingester-macros"]),
     ("ingester-sql", &["ingester-core"]),
-    ("ingester-declare", &["ingester-core", "ingester-sql"]),
+    ("ingester-declare", &["ingester-core", "ingester-sql", "ingester-printers"]),
     ("ingester-testing", &["ingester-core", "ingester-declare"]),
     ("ingester-store", &["ingester-core", "ingester-sql"]),
     ("ingester-transfer", &["ingester-core", "ingester-sql", "ingester-declare", "ingester-store"]),

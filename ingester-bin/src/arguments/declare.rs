@@ -8,30 +8,31 @@ use std::path::PathBuf;
 const SCAFFOLD: &str = "\
 Examples:
   ingester scaffold certificates.crd.yaml > kinds.yaml
+  ingester scaffold crds/*.yaml > kinds.yaml                one file for all kinds
   ingester scaffold --from-cluster certificates.cert-manager.io > kinds.yaml
   kubectl get crd certificates.cert-manager.io -o yaml | ingester scaffold - > kinds.yaml
   ingester scaffold certificates.crd.yaml --rust > certificate.rs
   ingester scaffold --rust --kinds kinds.yaml --kind Certificate > certificate.rs
   ingester import --kinds kinds.yaml objects/               the next step";
 
-/// Print a first file of kinds for a CustomResourceDefinition.
+/// Print a first file of kinds for CustomResourceDefinitions.
 ///
 /// The columns are the selectable fields and printer columns of the CRD; other fields are comments. The file works as it is, with --kinds
 /// of every command.
 #[derive(Debug, Args)]
 #[command(after_help = SCAFFOLD)]
 pub(crate) struct Scaffold {
-    /// A file with the CRD, YAML or JSON; - for standard input.
+    /// Files with CRDs, YAML or JSON; - for standard input. Objects of other kinds in them are passed over.
     #[arg(value_name = "CRD", required_unless_present_any = ["from_cluster", "kind"], conflicts_with = "from_cluster")]
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// The name of a CRD in the cluster, as `kubectl get crds` prints it.
     #[arg(long, value_name = "NAME")]
     pub(crate) from_cluster: Option<String>,
-    /// A module with an annotated struct instead, for a program of your own.
+    /// A module with an annotated struct instead, for a program of your own: of one CRD at a time.
     #[arg(long, conflicts_with = "yaml")]
     pub(crate) rust: bool,
     /// With --rust: a kind of the file of --kinds instead of a CRD. A comment `not expressible` marks what only a file can say.
-    #[arg(long, value_name = "KIND", requires = "rust", conflicts_with_all = ["file", "from_cluster"])]
+    #[arg(long, value_name = "KIND", requires = "rust", conflicts_with_all = ["files", "from_cluster"])]
     pub(crate) kind: Option<String>,
     /// A file of kinds, which is the default.
     #[arg(long)]

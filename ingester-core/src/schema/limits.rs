@@ -64,7 +64,7 @@ pub(crate) const fn longest_of_many(form: Form) -> u32 {
 }
 
 /// Columns that PostgreSQL gives every table by itself. No other column can have such a name.
-pub(crate) const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
+pub const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
 /// Prefixes of the names of tables that are not for kinds, and who owns such tables.
 ///

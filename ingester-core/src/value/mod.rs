@@ -24,6 +24,9 @@ pub(crate) type Pairs = Arc<[(Box<str>, Box<str>)]>;
 pub struct Micros(pub i64);
 
 impl Micros {
+    /// 0001-01-01T00:00:00Z, which Go writes for a time that was never set.
+    pub const ZERO_OF_GO: Self = Micros(-62_135_596_800_000_000);
+
     /// The current time of this machine's clock.
     pub fn now() -> Self {
         Micros(jiff::Timestamp::now().as_microsecond())
@@ -261,6 +264,7 @@ pub fn stored_text(value: &Value) -> Option<Box<str>> {
         Value::Text(text) => Some(text.trim_end_matches(' ').into()),
         Value::Int(number) => Some(number.to_string().into()),
         Value::UInt(number) => Some(number.to_string().into()),
+        Value::Time(Micros::ZERO_OF_GO) => None,
         Value::Time(time) => Some(time.sql().into()),
         Value::Null | Value::Bool(_) | Value::Double(_) | Value::Bytes(_) => None,
     }

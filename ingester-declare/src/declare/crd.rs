@@ -8,20 +8,45 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
     JSONSchemaPropsOrBool,
 };
+use serde::Deserialize;
 
-/// The CRD in a file, YAML or JSON.
+/// The `kind` of any object.
+#[derive(Default, Deserialize)]
+struct Kinded {
+    #[serde(default)]
+    kind: String,
+}
+
+/// The CRDs in a file, YAML or JSON, at least one. Objects of other kinds, such as the Namespace before them, are passed over.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn parse(bytes: &[u8]) -> Result<CustomResourceDefinition, String> {
-    let document = documents(bytes).next().ok_or("it is empty")?.map_err(|error| error.to_string())?;
-    let text = document.content.map_err(|error| error.to_string())?;
-    let crd: CustomResourceDefinition = json::from_str(&text)
-        .map_err(|error| format!("it is not a CustomResourceDefinition of apiextensions.k8s.io/v1: {error}"))?;
-    if crd.spec.names.kind.is_empty() {
-        return Err("it is not a CustomResourceDefinition: it has no kind".into());
+pub(super) fn parse(bytes: &[u8]) -> Result<Vec<CustomResourceDefinition>, String> {
+    const WANTED: &str = "CustomResourceDefinition";
+    let mut crds = Vec::new();
+    let mut others = Vec::new();
+    for document in documents(bytes) {
+        let document = document.map_err(|error| error.to_string())?;
+        let line = document.line;
+        let text = document.content.map_err(|error| error.to_string())?;
+        let kind = json::from_str::<Kinded>(&text).unwrap_or_default().kind;
+        if kind != WANTED {
+            others.push(kind);
+            continue;
+        }
+        let crd: CustomResourceDefinition = json::from_str(&text)
+            .map_err(|error| format!("line {line}: it is not a {WANTED} of apiextensions.k8s.io/v1: {error}"))?;
+        if crd.spec.names.kind.is_empty() {
+            return Err(format!("line {line}: it is not a {WANTED}: it names no kind"));
+        }
+        crds.push(crd);
     }
-    Ok(crd)
+    match (&crds[..], &others[..]) {
+        ([], []) => Err("it is empty".into()),
+        ([], [one]) => Err(format!("it is not a {WANTED}, but of kind `{one}`")),
+        ([], several) => Err(format!("none of its {} objects is a {WANTED}", several.len())),
+        _ => Ok(crds),
+    }
 }
 
 /// A version of a CRD.

@@ -231,7 +231,7 @@ mod tests {
 
     /// The messages about a condition, with the schema and without; empty for none.
     fn said(text: &str, keeps_unknown: bool) -> [String; 2] {
-        let mut crd = crd::parse(crd_of("Job", PROPERTIES).as_bytes()).unwrap();
+        let mut crd = crd::parse(crd_of("Job", PROPERTIES).as_bytes()).unwrap().remove(0);
         crd.spec.preserve_unknown_fields = Some(keeps_unknown);
         let by = ObjectSchema::of(&crd, &crd.spec.versions[0]);
         [by, None].map(|by| condition(text, by).err().unwrap_or_default())

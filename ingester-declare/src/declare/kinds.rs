@@ -129,7 +129,7 @@ pub(super) const KEYS: [&str; 21] = [
 fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
     let before = faults.len();
     let mut keys = node.keys_of(&KEYS, faults)?;
-    let crd = keys.take("crd").and_then(|at| read_crd(&at, open, faults));
+    let crd = keys.take("crd").and_then(|at| read_crd(node, &at, open, faults));
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
     let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
@@ -287,8 +287,8 @@ impl<'n> Names<'n> {
         };
         let what = "the part of apiVersion after the slash, such as `v1`";
         let version = required("version", what, is_label, "a version is written as in apiVersion, such as `v1alpha1`");
-        let what = "the name in CamelCase, as objects have it";
-        let rule = "a kind is written in CamelCase, as objects have it: `RayCluster`";
+        let what = "the name, as objects have it";
+        let rule = "a kind is written as objects have it, with letters, digits and `-`: `RayCluster`";
         let kind = required("kind", what, is_kind, rule);
         let plural = read_plural(keys.take("plural"), crd, faults);
         let namespaced = read_namespaced(node, keys.take("namespaced"), crd, faults);
@@ -301,12 +301,26 @@ impl<'n> Names<'n> {
     }
 }
 
-fn read_crd(at: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<CustomResourceDefinition> {
+/// Reads the CRD of a kind. Of several in the file, it is the one of the kind's name and group; without one, `mismatch` names the first.
+fn read_crd(
+    node: &Located<'_>,
+    at: &Located<'_>,
+    open: Open<'_>,
+    faults: &mut Faults,
+) -> Option<CustomResourceDefinition> {
     let file = at.text(faults)?;
-    let crd = open(file)
+    let crds = open(file)
         .map_err(|error| format!("cannot read {file}: {error}"))
         .and_then(|bytes| crd::parse(&bytes).map_err(|error| format!("{file}: {error}")));
-    crd.map_err(|what| faults.push(at.fault(what))).ok()
+    let mut crds = crds.map_err(|what| faults.push(at.fault(what))).ok()?;
+    let says = |name: &str, text: &str| match node.content() {
+        Content::Map(entries) => {
+            entries.iter().any(|(key, tree)| key == name && matches!(&tree.content, Content::Text(its) if its == text))
+        }
+        _ => false,
+    };
+    let meant = crds.iter().position(|crd| says("group", &crd.spec.group) && says("kind", &crd.spec.names.kind));
+    Some(crds.swap_remove(meant.unwrap_or(0)))
 }
 
 /// The plural that the file says, or the CRD.
@@ -604,10 +618,9 @@ fn is_group(text: &str) -> bool {
     text.is_empty() || (text.len() <= 253 && text.split('.').all(is_label))
 }
 
+/// Kubernetes checks a kind in lower case, as a DNS label that begins with a letter.
 fn is_kind(text: &str) -> bool {
-    text.len() <= 63
-        && text.starts_with(|c: char| c.is_ascii_uppercase())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && is_label(&text.to_ascii_lowercase())
 }
 
 /// The plural that Kubernetes guesses.

@@ -24,18 +24,21 @@
 //! | `filter.rs` | conditions of a filter, and what a CRD says against them |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
+//! | `json_path.rs`, `propose.rs` | printer columns and fields of a CRD as columns |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
-//! May use: ingester-core, ingester-sql, documents, evict, kept, text, yaml.
+//! May use: ingester-core, ingester-printers, ingester-sql, documents, evict, kept, text, yaml.
 //! Must not: open files; the caller passes what it has read.
 
 mod column;
 mod crd;
 mod filter;
+mod json_path;
 mod kinds;
 #[cfg(test)]
 mod mistakes;
 mod path;
+mod propose;
 mod read;
 mod recipe;
 mod rules;
@@ -103,11 +106,11 @@ pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, De
     })
 }
 
-/// The CRD that a text has, YAML or JSON.
+/// The CRDs that a text has, YAML or JSON: at least one. Objects of other kinds are passed over.
 ///
 /// # Errors
-/// Why the text is not a CRD.
-pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
+/// Why the text has no CRD.
+pub fn crds(text: &[u8]) -> Result<Vec<CustomResourceDefinition>, String> {
     crd::parse(text)
 }
 

@@ -39,7 +39,7 @@ pub(super) enum Function {
     Json(Vec<Step>),
     /// In lower case.
     Lower,
-    /// A number or a truth as it is written; a text as it is.
+    /// A number or a truth as it is written, a text as it is, a list or an object as JSON.
     Text,
     /// A quantity of Kubernetes (`500m`, `2Gi`) as a number.
     Quantity,

@@ -340,6 +340,19 @@ fn written<'a>(reader: &mut Reader<'a>) -> Result<Option<Cow<'a, str>>, json::Er
     }
 }
 
+/// A list or an object as kubectl prints it: without blanks outside of texts.
+fn compact(json: &str) -> String {
+    let mut in_text = false;
+    let mut is_escaped = false;
+    let keeps = |c: &char| {
+        let stays = in_text || !c.is_ascii_whitespace();
+        in_text ^= *c == '"' && !is_escaped;
+        is_escaped = in_text && *c == '\\' && !is_escaped;
+        stays
+    };
+    json.chars().filter(keeps).collect()
+}
+
 /// Sends a value through functions to where they end.
 fn apply(functions: &[Function], item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::Error> {
     let Some((function, rest)) = functions.split_first() else {
@@ -366,7 +379,7 @@ fn apply(functions: &[Function], item: Item<'_>, target: &Target, found: &mut Fo
         Function::Text => match item {
             Item::Json(mut reader) => match written(&mut reader.clone())? {
                 Some(text) => Item::Text(text),
-                None => return Err(reader.string().map_or_else(|error| error, |_| reader.mismatch("a text"))),
+                None => Item::Text(compact(reader.raw()?).into()),
             },
             Item::Number(number) => Item::Text(quantity::decimal(number).into()),
             text @ Item::Text(_) => text,

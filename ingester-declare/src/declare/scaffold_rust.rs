@@ -5,7 +5,8 @@ use super::column::Column;
 use super::crd;
 use super::kinds::{self, read_columns, read_keys};
 use super::path::{Condition, Function, Guarded, Path, Step};
-use super::scaffold::{Proposed, columns, escaped, first_sentence, served, snake};
+use super::propose::{Columns, Proposed, columns, snake};
+use super::scaffold::{escaped, first_sentence, served, table};
 use super::spelled::duration;
 use crate::text::{self, Located};
 use ingester_core::Kind;
@@ -229,9 +230,11 @@ struct Struct {
 }
 
 impl Struct {
+    /// A struct for a kind, whose name may be in lower case and have dashes.
     fn new(kind: &str) -> Self {
+        let kind = pascal(&kind.replace('-', "_"));
         let (indexes, functions, left) = (Vec::new(), String::new(), Vec::new());
-        Struct { kind: kind.to_owned(), fields: Fields::default(), indexes, functions, left }
+        Struct { kind, fields: Fields::default(), indexes, functions, left }
     }
 
     fn column(&mut self, wanted: &Wanted) {
@@ -415,18 +418,24 @@ pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
     let (group, names) = (&crd.spec.group, &crd.spec.names);
     let (kind, plural, version_name) = (&names.kind, &names.plural, &version.name);
     let mut made = Struct::new(kind);
-    for proposed in columns(version) {
+    let Columns { proposed, left_out } = columns(version);
+    for proposed in proposed {
         made.column(&Wanted::of_crd(proposed));
     }
-    let about = format!(
+    let mut about = format!(
         "//! The kind {kind} of {group}/{version_name}, as far as its columns need it.\n//!\n\
          //! Written from the CustomResourceDefinition {plural}.{group}: change it as you like.\n"
     );
+    for why in &left_out {
+        let _ = writeln!(about, "// No column for {}", escaped(why));
+    }
     let described = crd::description(version).map(|text| first_sentence(&text)).filter(|text| !text.is_empty());
     let described = described.unwrap_or_else(|| format!("A {kind}"));
     let scope = if crd.spec.scope == "Namespaced" { "namespaced" } else { "namespaced = false" };
+    let table = table(crd, &[]);
+    let table = if table == kind.to_lowercase() { String::new() } else { format!(", table = {table:?}") };
     let attributes = format!(
-        "#[ingest(group = \"{group}\", version = \"{version_name}\", kind = \"{kind}\", plural = \"{plural}\", {scope})]\n\
+        "#[ingest(group = \"{group}\", version = \"{version_name}\", kind = \"{kind}\", plural = \"{plural}\", {scope}{table})]\n\
          #[ingest(absent = \"null\")]\n\
          // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to\n\
          // do so.\n\

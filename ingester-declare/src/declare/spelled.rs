@@ -1,6 +1,7 @@
 //! Kinds as a file spells them: kinds of a file as they were read, kinds of structs as far as a file can express them.
 
-use crate::yaml;
+use super::path::Step;
+use crate::yaml::{self, quoted, scalar};
 use ingester_core::kind::{Decode, Finalizer, Kind};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{
@@ -35,13 +36,13 @@ fn of_struct(kind: &Kind, text: &mut String) {
     let mut line = |what: &str, value: &dyn std::fmt::Display| {
         let _ = writeln!(text, "  {what}: {value}");
     };
-    line("group", &plain(definition.group));
-    line("version", &plain(definition.version));
-    line("kind", &plain(definition.kind));
-    line("plural", &plain(&kind.plural()));
+    line("group", &scalar(definition.group));
+    line("version", &scalar(definition.version));
+    line("kind", &scalar(definition.kind));
+    line("plural", &scalar(&kind.plural()));
     line("namespaced", &definition.namespaced);
     if !table.name.same_as(definition.kind) {
-        line("table", &plain(table.name.as_str()));
+        line("table", &scalar(table.name.as_str()));
     }
     let finalizer = match definition.finalizer {
         Finalizer::Ensure => "ensure",
@@ -92,14 +93,14 @@ fn of_struct(kind: &Kind, text: &mut String) {
 
 /// A rule by which objects may leave etcd.
 fn spelled_rule(rule: &EvictionRule) -> String {
-    let list = |texts: &[&str]| texts.iter().map(|text| plain(text)).collect::<Vec<_>>().join(", ");
+    let list = |texts: &[&str]| texts.iter().map(|text| scalar(text)).collect::<Vec<_>>().join(", ");
     let selectors = [("fieldSelector", rule.field_selector), ("labelSelector", rule.label_selector)];
     let selectors = selectors.iter().filter(|(_, text)| !text.is_empty());
     let when: Vec<String> = selectors.map(|(key, text)| format!("{key}: {}", quoted(text))).collect();
-    let mut keys = vec![format!("name: {}", plain(rule.name))];
+    let mut keys = vec![format!("name: {}", scalar(rule.name))];
     keys.extend((!when.is_empty()).then(|| format!("when: {{{}}}", when.join(", "))));
     keys.extend(rule.after.map(|after| format!("after: {}", duration(after))));
-    keys.extend(rule.since.map(|since| format!("since: {}", plain(since))));
+    keys.extend(rule.since.map(|since| format!("since: {}", scalar(since))));
     keys.extend(rule.keep_last.map(|(count, by)| match by {
         [] => format!("keepLast: {{count: {count}}}"),
         by => format!("keepLast: {{count: {count}, by: [{}]}}", list(by)),
@@ -152,7 +153,7 @@ fn columns(kind: &Kind, text: &mut String) {
             None => path,
         };
         options.push_str(&absent);
-        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{}}}", plain(name.as_str()), milli(unit));
+        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{}}}", scalar(name.as_str()), milli(unit));
     }
     for many in table.many {
         let Many { name, path, computed, form, .. } = *many;
@@ -167,7 +168,7 @@ fn columns(kind: &Kind, text: &mut String) {
         };
         let path = quoted(&format!("{}{each}{}", steps(path.steps()), of_quantity(many.unit())));
         let milli = milli(many.unit());
-        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{milli}}}", plain(name.as_str()));
+        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{milli}}}", scalar(name.as_str()));
     }
 }
 
@@ -228,10 +229,7 @@ fn stored(kind: &Kind, place: usize, names: &[&str]) -> Option<Value> {
 
 /// A path as a file writes it.
 fn steps<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    names.fold(String::new(), |text, step| {
-        let plain = step.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
-        if plain { format!("{text}.{step}") } else { format!("{text}[{step:?}]") }
-    })
+    names.map(|name| Step::Name(name.to_owned()).to_string()).collect()
 }
 
 /// Returns true for the column's own key.
@@ -247,23 +245,11 @@ fn composite_keys(table: &Table) -> impl Iterator<Item = &Key> {
 
 fn spelled_key(table: &Table, key: &Key) -> String {
     let names: Vec<&str> = key.columns().iter().map(|place| table.columns[usize::from(*place)].name.as_str()).collect();
-    let columns: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let columns: Vec<String> = names.iter().map(|name| scalar(name)).collect();
     let columns = columns.join(", ");
     if key.name.same(&composite_name(&names)) {
         format!("[{columns}]")
     } else {
-        format!("{{name: {}, columns: [{columns}]}}", plain(key.name.as_str()))
+        format!("{{name: {}, columns: [{columns}]}}", scalar(key.name.as_str()))
     }
-}
-
-/// A text as YAML reads it back: in quotes unless it is a word.
-fn plain(text: &str) -> String {
-    let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/'));
-    let truth = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
-    if word && !truth.iter().any(|truth| text.eq_ignore_ascii_case(truth)) { text.to_owned() } else { quoted(text) }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }

@@ -133,7 +133,6 @@ fn a_value_of_another_type_is_an_error_with_its_path() {
         (".spec.text", "DATETIME(6)"),
         (".spec.text", "BOOLEAN"),
         (".spec.text | quantity", "DOUBLE"),
-        (".spec.owner | text", "TEXT"),
         (".spec.replicas | lower", "TEXT"),
         (".spec.containers[*].name | sum", "INT"),
         (".spec.containers[1].cpu", "TEXT"),

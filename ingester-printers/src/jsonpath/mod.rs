@@ -10,7 +10,7 @@ mod parse;
 
 use crate::Tree;
 use crate::json;
-use parse::Step;
+pub use parse::{Slice, Step};
 use std::borrow::Cow;
 
 /// A template that was read.
@@ -38,6 +38,14 @@ impl Template {
     /// When it breaks the grammar.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         Ok(Template { steps: parse::parse(text)? })
+    }
+
+    /// The steps of a template that is one expression alone, such as `{.spec.replicas}`.
+    pub fn expression(&self) -> Option<&[Step]> {
+        match self.steps.as_slice() {
+            [Step::List(steps)] => Some(steps),
+            _ => None,
+        }
     }
 
     /// Its output for a value. A missing field prints nothing, which is kubectl's default.

@@ -4,35 +4,51 @@ use super::TemplateError;
 
 /// One step of a template.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub enum Step {
     /// An expression in braces.
     List(Vec<Step>),
+    /// A text outside braces, or in quotes.
     Text(String),
     /// `range` or `end`.
     Word(String),
+    /// `.name`, `['name']`
     Field(String),
+    /// `[0]`, `[1:3]`, `[*]`
     Slice(Slice),
+    /// `[?(left operator right)]`; the operator `exists` has nothing on the right.
     Filter {
+        /// The expression before the operator.
         left: Vec<Step>,
+        /// `==`, or any other run of `!`, `<`, `>` and `=`.
         operator: String,
+        /// The expression after the operator.
         right: Vec<Step>,
     },
+    /// A whole number.
     Int(i64),
+    /// A number with a point.
     Float(f64),
+    /// `true` or `false`.
     Bool(bool),
+    /// `.*`
     Wildcard,
+    /// `..`
     Recursive,
+    /// `[0,2]`, `['a','b']`
     Union(Vec<Vec<Step>>),
 }
 
 /// `[from:to:step]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Slice {
-    pub(super) from: Option<i64>,
-    pub(super) to: Option<i64>,
+pub struct Slice {
+    /// The first element; from the end if negative.
+    pub from: Option<i64>,
+    /// The element after the last one; from the end if negative.
+    pub to: Option<i64>,
     /// There was no colon: `to` is one more than `from`.
-    pub(super) single: bool,
-    pub(super) step: Option<i64>,
+    pub single: bool,
+    /// The distance between two elements.
+    pub step: Option<i64>,
 }
 
 impl Slice {

@@ -14,11 +14,11 @@ use serde::Deserialize;
 #[ingest(finalizer = "never", evictable = false)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Application {
-    #[index(column = "sync_status", path = "sync.status", key = false)]
-    #[index(column = "health_status", path = "health.status", key = false)]
-    #[index(column = "sync_revision", path = "sync.revision", key = false)]
+    #[index(column = "sync_status", path = "sync.status", type = "TEXT", key = false)]
+    #[index(column = "health_status", path = "health.status", type = "TEXT", key = false)]
+    #[index(column = "sync_revision", path = "sync.revision", type = "TEXT", key = false)]
     pub status: ApplicationStatus,
-    #[index(column = "project", path = "project", key = false)]
+    #[index(column = "project", path = "project", type = "TEXT", key = false)]
     pub spec: ApplicationSpec,
 }
 

@@ -17,10 +17,10 @@ use serde::Deserialize;
 #[index(column = "ready_message", with = ready_message, type = "TEXT", key = false)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Certificate {
-    #[index(column = "issuer_ref_group", path = "issuer_ref.group")]
-    #[index(column = "issuer_ref_kind", path = "issuer_ref.kind")]
-    #[index(column = "issuer_ref_name", path = "issuer_ref.name")]
-    #[index(column = "secret_name", path = "secret_name", key = false)]
+    #[index(column = "issuer_ref_group", path = "issuer_ref.group", type = "VARCHAR(768)")]
+    #[index(column = "issuer_ref_kind", path = "issuer_ref.kind", type = "VARCHAR(768)")]
+    #[index(column = "issuer_ref_name", path = "issuer_ref.name", type = "VARCHAR(768)")]
+    #[index(column = "secret_name", path = "secret_name", type = "TEXT", key = false)]
     pub spec: CertificateSpec,
     #[index(column = "not_after", path = "not_after")]
     pub status: CertificateStatus,

@@ -16,7 +16,7 @@ use serde::Deserialize;
 #[index(column = "available", with = available, key = false)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Prometheus {
-    #[index(column = "version", path = "version", key = false)]
+    #[index(column = "version", path = "version", type = "TEXT", key = false)]
     #[index(column = "replicas", path = "replicas", key = false)]
     pub spec: PrometheusSpec,
     #[index(column = "available_replicas", path = "available_replicas", key = false)]

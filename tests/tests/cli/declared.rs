@@ -141,6 +141,21 @@ fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     folder.run(&["scaffold", "pod.yaml"]).exits(2).says(&["pod.yaml: it is not a CustomResourceDefinition"]);
     folder.run(&["scaffold", "none.yaml"]).exits(2).says(&["none.yaml cannot be read"]);
     folder.run(&["scaffold"]).exits(2).says(&["CRD"]);
+    let [one, other] =
+        ["certificates.cert-manager.io", "applications.argoproj.io"].map(|crd| format!("{CRDS}/{crd}.yaml"));
+    folder.run(&["scaffold", &one, &one]).exits(2).says(&["the CRD of Certificate in cert-manager.io is there twice"]);
+    folder.run(&["scaffold", "--rust", &one, &other]).exits(2).says(&["there are Certificate, Application"]);
+}
+
+#[test]
+fn several_crds_become_one_file_of_kinds() {
+    let folder = Folder::new();
+    let [one, other] =
+        ["certificates.cert-manager.io", "applications.argoproj.io"].map(|crd| format!("{CRDS}/{crd}.yaml"));
+    folder.write("kinds.yaml", folder.run(&["scaffold", &one, &other]).exits(0).out);
+    let objects = ["certificate", "application"].map(|kind| format!("{CRDS}/objects/{kind}.yaml"));
+    let ran = folder.import(&["--kinds", "kinds.yaml", &objects[0], &objects[1]]).exits(0);
+    assert_eq!([ran.counts("Certificate")[0], ran.counts("Application")[0]], [5, 5]);
 }
 
 #[test]
