@@ -24,6 +24,7 @@
 //! | `filter.rs` | conditions of a filter, and what a CRD says against them |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
+//! | `resolved.rs` | a file of kinds that needs no CRD, with the types that the CRDs gave |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
 //! May use: ingester-core, ingester-sql, documents, evict, kept, text, yaml.
@@ -38,6 +39,7 @@ mod mistakes;
 mod path;
 mod read;
 mod recipe;
+mod resolved;
 mod rules;
 mod scaffold;
 mod scaffold_rust;
@@ -47,6 +49,7 @@ mod table;
 mod tests;
 mod views;
 
+pub use self::resolved::{ResolvedFile, resolved};
 pub use self::scaffold::scaffold;
 pub use self::scaffold_rust::{scaffold_rust, scaffold_rust_of};
 pub use self::spelled::spelled;
@@ -94,13 +97,7 @@ pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 /// # Errors
 /// [`DeclareError`] with all mistakes at once: text that is not YAML, unknown keys, paths, types, whatever a database would refuse.
 pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
-    kinds::read(text, open).map_err(|mut faults| {
-        faults.sort_by_key(|fault| fault.line);
-        // A mistake in what a view says of several kinds is found once for each.
-        let mut said = HashSet::new();
-        faults.retain(|fault| said.insert(fault.clone()));
-        DeclareError { file: file.to_owned(), mistakes: faults }
-    })
+    kinds::read(text, open).map_err(|faults| DeclareError::of(file, faults))
 }
 
 /// The CRD that a text has, YAML or JSON.
@@ -120,6 +117,16 @@ pub fn has_path(crd: &CustomResourceDefinition, version: &str, path: &Path) -> R
     let schema = crd::version(crd, version).and_then(crd::schema).ok_or("the CRD has no schema of this version")?;
     let steps: Vec<_> = path.steps().map(|name| path::Step::Name(name.to_owned())).collect();
     crd::at(schema, &steps).map(drop)
+}
+
+impl DeclareError {
+    fn of(file: &str, mut faults: Faults) -> Self {
+        faults.sort_by_key(|fault| fault.line);
+        // A mistake in what a view says of several kinds is found once for each.
+        let mut said = HashSet::new();
+        faults.retain(|fault| said.insert(fault.clone()));
+        DeclareError { file: file.to_owned(), mistakes: faults }
+    }
 }
 
 impl fmt::Display for DeclareError {
