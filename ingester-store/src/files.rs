@@ -1,7 +1,8 @@
 //! Reads and writes all files that people name.
 //!
 //! The reader follows links. It reads pipes, such as the shell's `<(command)`, and standard input; refuses devices, because their content
-//! may have no end, or because opening them may do something; and reads no more than [`MOST`]. The writer replaces regular files only.
+//! may have no end, or because opening them may do something; and reads no more than [`MOST`]. The writer replaces regular files only. A
+//! command that writes a folder uses [`replace_within`], which writes nothing outside of that folder.
 //!
 //! May use: nothing.
 
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// The most bytes of a file that is read whole.
@@ -202,6 +203,63 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Replaces or creates a file in a folder, and creates the folders on the way. Links are followed, but not out of the folder.
+///
+/// # Errors
+/// Those of [`replace`], if a folder cannot be created, and if the name leads out of the folder.
+pub fn replace_within(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    let steps = steps_of(name)?;
+    fs::create_dir_all(folder)?;
+    let root = folder.canonicalize()?;
+    let mut at = root.clone();
+    for step in steps.parent().into_iter().flat_map(Path::components) {
+        at.push(step);
+        match fs::create_dir(&at) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        // It may be a link.
+        at = at.canonicalize()?;
+        check_within(&root, &at)?;
+    }
+    let target = target(&at.join(steps.file_name().ok_or_else(outside)?))?;
+    check_within(&root, &target.parent().ok_or_else(outside)?.canonicalize()?)?;
+    replace(&target, content)
+}
+
+/// Removes a file from a folder. A missing file is not an error.
+///
+/// # Errors
+/// If it cannot be removed, or the name leads out of the folder.
+pub fn remove_within(folder: &Path, name: &str) -> io::Result<()> {
+    let file = folder.join(steps_of(name)?);
+    let removed = (|| {
+        check_within(&folder.canonicalize()?, &file.parent().ok_or_else(outside)?.canonicalize()?)?;
+        fs::remove_file(&file)
+    })();
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The relative path of a file below a folder.
+fn steps_of(name: &str) -> io::Result<&Path> {
+    let path = Path::new(name);
+    match path.components().all(|step| matches!(step, Component::Normal(_))) {
+        true => Ok(path),
+        false => Err(outside()),
+    }
+}
+
+fn check_within(root: &Path, folder: &Path) -> io::Result<()> {
+    if folder.starts_with(root) { Ok(()) } else { Err(outside()) }
+}
+
+fn outside() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is outside of the folder that the command writes")
+}
+
 fn write_new(next: &Path, content: &[u8], former: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(next)?;
     file.write_all(content)?;
@@ -342,5 +400,37 @@ mod tests {
         assert!(target(Path::new("/dev/null")).unwrap_err().to_string().contains("it is a device"));
         let left = folder.path().join("deep").read_dir().unwrap().count();
         assert_eq!(left, 2, "nothing else is left");
+    }
+
+    #[test]
+    fn a_name_or_a_link_that_leads_out_of_the_folder_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let out = at("out");
+        fs::create_dir_all(at("out/inner")).unwrap();
+        fs::write(at("theirs"), "theirs").unwrap();
+        symlink("../theirs", at("out/file")).unwrap();
+        symlink("..", at("out/up")).unwrap();
+        symlink("inner", at("out/same")).unwrap();
+        let absolute = at("theirs").display().to_string();
+        for name in
+            ["../theirs", "inner/../../theirs", "./../theirs", "up/theirs", "up/new/file", "file", "", "..", &absolute]
+        {
+            let error = replace_within(&out, name, b"ours").unwrap_err().to_string();
+            assert!(error.contains("outside of the folder"), "{name}: {error}");
+        }
+        for name in ["../theirs", "up/theirs", &absolute] {
+            let error = remove_within(&out, name).unwrap_err().to_string();
+            assert!(error.contains("outside of the folder"), "{name}: {error}");
+        }
+        assert_eq!(fs::read_to_string(at("theirs")).unwrap(), "theirs");
+        assert!(!at("new").exists());
+        for (name, real) in [("a", "out/a"), ("deep/er/a", "out/deep/er/a"), ("same/a", "out/inner/a")] {
+            replace_within(&out, name, b"ours").unwrap();
+            assert_eq!(fs::read_to_string(at(real)).unwrap(), "ours", "{name}");
+            remove_within(&out, name).unwrap();
+            assert!(!at(real).exists(), "{name}");
+        }
+        remove_within(&out, "none/none").unwrap();
     }
 }

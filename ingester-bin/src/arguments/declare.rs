@@ -45,6 +45,7 @@ const MANIFESTS: &str = "\
 Examples:
   ingester manifests --out deploy/base --image registry.example.com/ingester:1.0.0
   ingester manifests --out base --kinds kinds.yaml --name crontabs
+  ingester manifests --out base --database postgres
   kubectl apply -k base                                     the next step";
 
 /// Write the manifests that run this program in a cluster, as a base for kustomize.
@@ -73,10 +74,23 @@ pub(crate) struct Manifests {
     /// The configuration of `ingester run`, instead of the default one.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// The database, unless the configuration has its URL or password: then the whole configuration is a Secret, which the pods mount. `mysql`
+    /// stands also for MariaDB and TiDB
+    #[arg(long, value_name = "DATABASE", default_value = "mysql")]
+    pub(crate) database: ManifestDatabase,
     /// Add a MutatingAdmissionPolicy that sets the finalizer when an object is created: `v1` for Kubernetes 1.36 and later, `v1beta1` for 1.34
     /// and 1.35, where the API server has to enable it
     #[arg(long, value_name = "VERSION", num_args = 0..=1, require_equals = true, default_missing_value = "v1")]
     pub(crate) admission: Option<AdmissionVersion>,
+}
+
+/// The database of the manifests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ManifestDatabase {
+    /// MySQL, MariaDB or TiDB.
+    Mysql,
+    /// PostgreSQL.
+    Postgres,
 }
 
 /// A version of the API of MutatingAdmissionPolicies.

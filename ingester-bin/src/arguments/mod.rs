@@ -36,7 +36,7 @@ mod validate;
 mod which;
 
 pub(crate) use changes::{Changes, ChangesFormat};
-pub(crate) use declare::{AdmissionVersion, Impersonation, Manifests, Rbac, Scaffold, is_word};
+pub(crate) use declare::{AdmissionVersion, Impersonation, ManifestDatabase, Manifests, Rbac, Scaffold, is_word};
 pub(crate) use doctor::Doctor;
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};

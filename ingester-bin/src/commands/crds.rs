@@ -1,12 +1,10 @@
 //! `ingester crds`: prints the CustomResourceDefinitions.
 
-use super::chosen;
+use super::{chosen, write_within};
 use crate::arguments::Crds;
 use crate::ending::{Ending, Failure};
-use crate::output::{note, print};
-use anyhow::anyhow;
+use crate::output::print;
 use ingester_core::Kind;
-use ingester_store::files;
 
 pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let mut all = String::new();
@@ -16,12 +14,8 @@ pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Fa
         let text = ingester_declare::yaml::to_string(&crd).map_err(anyhow::Error::from)?;
         match &arguments.out {
             Some(folder) => {
-                let path = folder.join(format!("{}.{}.yaml", kind.plural(), kind.group()));
-                std::fs::create_dir_all(folder)
-                    .map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
-                files::replace(&path, text.as_bytes())
-                    .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
-                note(&format!("wrote {}", path.display()));
+                let name = format!("{}.{}.yaml", kind.plural(), kind.group());
+                write_within(folder, &name, text.as_bytes())?;
             }
             None => {
                 all.push_str("---\n");

@@ -1,14 +1,21 @@
 //! `ingester manifests`: the input of `kubectl apply -k` for this program and its kinds.
 
-use super::admission;
+mod database;
+
+use self::database::DatabaseSource;
 use super::rbac::{chosen_by, role};
-use crate::arguments::Manifests;
+use super::{admission, write_within};
+use crate::arguments::{AdmissionVersion, Manifests};
 use crate::ending::{Ending, Failure};
 use crate::output::note;
 use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
+use ingester_config::Config;
+use ingester_core::Kind;
+use ingester_declare::declare::{ResolvedFile, resolved};
 use ingester_store::files;
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 
 /// The manifests of this repository, in the order of their creation. The role is made from the kinds. They are symbolic links in this
@@ -38,6 +45,19 @@ const IMAGE: &str = concat!("image: ingester:", env!("CARGO_PKG_VERSION"));
 /// The folder in which the file of kinds is mounted. It is separate, because nothing can be mounted within a ConfigMap's folder.
 const KINDS: &str = "/etc/ingester-kinds";
 
+/// The name of the file of kinds there.
+const KINDS_FILE: &str = "kinds.yaml";
+
+/// The most bytes of all values of a ConfigMap or Secret (`MaxSecretSize` of Kubernetes).
+const LARGEST: usize = 1 << 20;
+
+/// The most bytes of all annotations (`TotalAnnotationSizeLimitB`). `kubectl apply` without `--server-side` keeps the whole object in one;
+/// some of them are left for the object's other fields.
+const LARGEST_APPLIED: usize = (256 << 10) - 4096;
+
+/// A file of the folder: its name and its content.
+type Written = (String, Vec<u8>);
+
 pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Failure> {
     let (kinds, config) = chosen_by(&arguments.kinds, arguments.config.as_deref(), program.kinds)?;
     if kinds.is_empty() {
@@ -47,61 +67,123 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
     }
     // Without a given file, the base contains one that shares the work.
     let shared = arguments.config.is_none() || config.ingester.replicas.enabled;
-    let base: Vec<(&str, &str)> = BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)).collect();
-    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
-    let mut more = vec!["clusterrole.yaml"];
+    let source = DatabaseSource::of(arguments, program.kinds)?;
+    let mut files = base(arguments, &config, shared, source)?;
+    let mut names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     if let Some(version) = arguments.admission {
-        let ensured = admission::ensured(&kinds, &config.ingester);
-        if ensured.is_empty() {
-            return Err(Failure::Usage(anyhow!(
-                "--admission: it sets a finalizer, which none of these kinds gets: each has a filter, or another `finalizer` than `ensure`"
-            )));
-        }
-        let policy = admission::policy(&arguments.name, &ensured, &config.ingester, version)?;
-        files.push(("admission.yaml".to_owned(), policy.into_bytes()));
-        more.push("admission.yaml");
+        files.push(("admission.yaml".to_owned(), admission(arguments, &kinds, &config, version)?));
+        names.insert(2, "admission.yaml".to_owned());
     }
-    for (name, text) in &base {
-        let (name, text) = (*name, *text);
-        let text = match (name, &arguments.config) {
-            ("configmap.yaml", Some(file)) => with_configuration(text, &read(file)?)?,
-            ("deployment.yaml", _) if !shared => text.replace(SEVERAL, ONE),
-            _ => text.to_owned(),
-        };
+    let role = role(&arguments.name, &kinds, &config);
+    files.push(("clusterrole.yaml".to_owned(), named(&role, arguments).into_bytes()));
+    names.insert(2, "clusterrole.yaml".to_owned());
+    let mut mounted = String::new();
+    if let Some(file) = &program.kinds_file {
+        let of_kinds = resolved_files(file)?;
+        mounted = kinds_of_a_file(&of_kinds, arguments, source);
+        files.extend(of_kinds.into_iter().map(|(name, bytes)| (format!("kinds/{name}"), bytes)));
+    }
+    let applied_by_server = check_sizes(&files)?;
+    files.push(("kustomization.yaml".to_owned(), kustomization(&names, &mounted).into_bytes()));
+    if !program.built_in.is_empty() {
+        files.push(("Dockerfile".to_owned(), dockerfile(arguments).into_bytes()));
+    }
+    for (name, bytes) in &files {
+        write_within(&arguments.out, name, bytes)?;
+    }
+    report(arguments, &config, shared, source, applied_by_server);
+    Ok(Ending::Done)
+}
+
+/// Says what is left to do.
+fn report(arguments: &Manifests, config: &Config, shared: bool, source: DatabaseSource, applied_by_server: bool) {
+    if let (true, Some(namespace)) = (shared, &config.ingester.replicas.namespace) {
+        note(&format!(
+            "the Leases are in namespace {namespace}, as the configuration says: it must be there before these"
+        ));
+    }
+    let overlaid = match source {
+        DatabaseSource::Mysql => "image, address and password of the database belong in an overlay",
+        DatabaseSource::Postgres => "image and URL of the database belong in an overlay",
+        DatabaseSource::Configuration => {
+            note("the configuration has a password, so it is a Secret: keep secret.yaml out of version control");
+            "the image belongs in an overlay"
+        }
+    };
+    let apply = if applied_by_server { "kubectl apply --server-side -k" } else { "kubectl apply -k" };
+    note(&format!("{overlaid}, see kustomization.yaml; then `{apply} {}`", arguments.out.display()));
+}
+
+/// The manifests of `deploy/` for these arguments, in the order of their creation.
+fn base(arguments: &Manifests, config: &Config, shared: bool, source: DatabaseSource) -> Result<Vec<Written>, Failure> {
+    let configuration = arguments.config.as_deref().map(read).transpose()?;
+    let mut files = Vec::new();
+    for (name, text) in BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)) {
+        let Some(text) = source.manifest(name, text, configuration.as_deref())? else { continue };
+        let text = if name == "deployment.yaml" && !shared { text.replace(SEVERAL, ONE) } else { text };
         let mut text = named(&text, arguments);
         if let (true, Some(namespace)) = (OF_LEASES.contains(&name), &config.ingester.replicas.namespace) {
             text = in_namespace(&text, namespace);
         }
         files.push((name.to_owned(), text.into_bytes()));
     }
-    let role = role(&arguments.name, &kinds, &config);
-    files.push(("clusterrole.yaml".to_owned(), named(&role, arguments).into_bytes()));
-    let (mounted, texts) = match &program.kinds_file {
-        Some(file) => (kinds_of_a_file(file, arguments), file.files),
-        None => (String::new(), &[][..]),
+    Ok(files)
+}
+
+fn admission(
+    arguments: &Manifests,
+    kinds: &[Kind],
+    config: &Config,
+    version: AdmissionVersion,
+) -> Result<Vec<u8>, Failure> {
+    let ensured = admission::ensured(kinds, &config.ingester);
+    if ensured.is_empty() {
+        return Err(Failure::Usage(anyhow!(
+            "--admission: it sets a finalizer, which none of these kinds gets: each has a filter, or another `finalizer` than `ensure`"
+        )));
+    }
+    Ok(admission::policy(&arguments.name, &ensured, &config.ingester, version)?.into_bytes())
+}
+
+/// The file of kinds, which needs no CRD, and the files that it names. None is in a folder.
+fn resolved_files(file: &KindsFile) -> Result<Vec<Written>, Failure> {
+    let open = |name: &str| {
+        let found = file.files.iter().find(|(its, _)| its == name);
+        found.map(|(_, bytes)| bytes.clone()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     };
-    files.extend(texts.iter().map(|(name, bytes)| (format!("kinds/{name}"), bytes.clone())));
-    files.push(("kustomization.yaml".to_owned(), kustomization(&base, &more, &mounted).into_bytes()));
-    if !program.built_in.is_empty() {
-        files.push(("Dockerfile".to_owned(), dockerfile(arguments).into_bytes()));
+    let text =
+        open(file.name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(anyhow::Error::from)?;
+    let ResolvedFile { text, files } =
+        resolved(file.name, &text, &open).map_err(|error| Failure::Usage(error.into()))?;
+    let text = format!("# Written by `ingester manifests`, with the types that the CRDs gave.\n{text}");
+    Ok([(KINDS_FILE.to_owned(), text.into_bytes())].into_iter().chain(files).collect())
+}
+
+/// Checks that an API server takes the ConfigMaps and Secrets. Returns true if `kubectl apply` needs `--server-side` for them.
+fn check_sizes(files: &[Written]) -> Result<bool, Failure> {
+    let is_of_kinds = |name: &str| name.starts_with("kinds/");
+    let of_kinds: Vec<&Vec<u8>> = files.iter().filter(|(name, _)| is_of_kinds(name)).map(|(_, bytes)| bytes).collect();
+    let whole: usize = of_kinds.iter().map(|bytes| bytes.len()).sum();
+    if whole > LARGEST {
+        return Err(Failure::Usage(anyhow!(
+            "the file of kinds and its descriptors have {whole} bytes, and a ConfigMap has at most {LARGEST}: build the kinds into a program of \
+             your own, or divide them among several ingesters"
+        )));
     }
-    for (name, bytes) in files {
-        let path = arguments.out.join(name);
-        let folder = path.parent().unwrap_or(&arguments.out);
-        std::fs::create_dir_all(folder).map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
-        files::replace(&path, &bytes).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
-        note(&format!("wrote {}", path.display()));
+    let single = files.iter().filter(|(name, _)| !is_of_kinds(name)).map(|(name, bytes)| (name, bytes.len()));
+    if let Some((name, length)) = single.clone().find(|(_, length)| *length > LARGEST) {
+        return Err(Failure::Usage(anyhow!("{name} would have {length} bytes, and an object has at most {LARGEST}")));
     }
-    if let (true, Some(namespace)) = (shared, &config.ingester.replicas.namespace) {
-        note(&format!(
-            "the Leases are in namespace {namespace}, as the configuration says: it must be there before these"
-        ));
+    let applied: usize = of_kinds.iter().map(|bytes| applied_length(bytes)).sum();
+    Ok(applied > LARGEST_APPLIED || single.clone().any(|(_, length)| length > LARGEST_APPLIED))
+}
+
+/// The length of a file as JSON, in which a file that is not text is in base64.
+fn applied_length(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::Value::from(text).to_string().len(),
+        Err(_) => bytes.len().div_ceil(3) * 4,
     }
-    note(&format!(
-        "image, address and password of the database belong in an overlay, see kustomization.yaml; then `kubectl apply -k {}`",
-        arguments.out.display()
-    ));
-    Ok(Ending::Done)
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
@@ -140,53 +222,31 @@ fn in_namespace(manifest: &str, namespace: &str) -> String {
     lines.concat()
 }
 
-/// The ConfigMap with this configuration instead of its own.
-fn with_configuration(manifest: &str, configuration: &str) -> Result<String, Failure> {
-    let key = "  ingester.yaml: |\n";
-    let head = manifest.find(key).map(|at| &manifest[..at + key.len()]);
-    let head = head.ok_or_else(|| anyhow!("the ConfigMap of this program has no ingester.yaml"))?;
-    let mut text = head.to_owned();
-    for line in configuration.lines() {
-        match line.trim_end() {
-            "" => text.push('\n'),
-            line => {
-                let _ = writeln!(text, "    {line}");
-            }
-        }
-    }
-    Ok(text)
-}
-
 /// The patch that mounts a file of kinds, with the files that it names, into both pods.
-fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
+fn kinds_of_a_file(files: &[Written], arguments: &Manifests, source: DatabaseSource) -> String {
     let Manifests { name, .. } = arguments;
     let namespace = arguments.namespace.as_ref().unwrap_or(name);
-    // A key of a ConfigMap must not contain slashes.
-    let key = |name: &str| name.replace('/', "_");
     let mut text = format!(
         "# Another file has another name in the cluster, so that the pods are started again.\nconfigMapGenerator:\n- name: {name}-kinds\n  namespace: {namespace}\n  options:\n    labels: {{app.kubernetes.io/name: {name}}}\n  files:\n"
     );
-    for (its, _) in file.files {
-        let _ = writeln!(text, "  - {}=kinds/{its}", key(its));
+    for (its, _) in files {
+        let _ = writeln!(text, "  - kinds/{its}");
     }
     text.push_str("patches:\n");
-    let path = format!("{KINDS}/{}", file.name);
+    let path = format!("{KINDS}/{KINDS_FILE}");
     for (kind, group, of, container, args) in [
-        ("Deployment", "apps", name.clone(), name.as_str(), "run, --config, /etc/ingester/ingester.yaml"),
-        ("Job", "batch", format!("{name}-schema"), "schema", "schema, apply"),
+        ("Deployment", "apps", name.clone(), name.as_str(), "run, --config, /etc/ingester/ingester.yaml".to_owned()),
+        ("Job", "batch", format!("{name}-schema"), "schema", source.schema_arguments()),
     ] {
         let _ = write!(
             text,
-            "- patch: |\n    apiVersion: {group}/v1\n    kind: {kind}\n    metadata: {{name: {of}, namespace: {namespace}}}\n    spec:\n      template:\n        spec:\n          containers:\n          - name: {container}\n            args: [{args}, --kinds, {path}]\n            volumeMounts:\n            - {{name: kinds, mountPath: {KINDS}, readOnly: true}}\n          volumes:\n          - name: kinds\n            configMap:\n              name: {name}-kinds\n              items:\n"
+            "- patch: |\n    apiVersion: {group}/v1\n    kind: {kind}\n    metadata: {{name: {of}, namespace: {namespace}}}\n    spec:\n      template:\n        spec:\n          containers:\n          - name: {container}\n            args: [{args}, --kinds, {path}]\n            volumeMounts:\n            - {{name: kinds, mountPath: {KINDS}, readOnly: true}}\n          volumes:\n          - name: kinds\n            configMap:\n              name: {name}-kinds\n"
         );
-        for (its, _) in file.files {
-            let _ = writeln!(text, "              - {{key: {}, path: {its}}}", key(its));
-        }
     }
     text
 }
 
-fn kustomization(base: &[(&str, &str)], more: &[&str], mounted: &str) -> String {
+fn kustomization(names: &[String], mounted: &str) -> String {
     let mut text = String::from(
         "# Written by `ingester manifests`. Your own settings belong in an overlay, in a folder beside this one:
 #
@@ -201,10 +261,7 @@ kind: Kustomization
 resources:
 ",
     );
-    let (before, after) = base.split_at(2);
-    for name in
-        before.iter().map(|(name, _)| *name).chain(more.iter().copied()).chain(after.iter().map(|(name, _)| *name))
-    {
+    for name in names {
         let _ = writeln!(text, "- {name}");
     }
     text + mounted

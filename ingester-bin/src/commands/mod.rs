@@ -45,6 +45,7 @@ mod view_settings;
 use crate::arguments::{Cluster, Migrations};
 use crate::database::Database;
 use crate::ending::Failure;
+use crate::output::note;
 use crate::program::Program;
 use crate::server::Render;
 use anyhow::anyhow;
@@ -60,6 +61,7 @@ use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::sync::Context;
 use ingester_sql::ddl::{Schema, diff};
+use ingester_store::files;
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
 use ingester_store::query::AskError;
 use ingester_store::{Retry, Store, StoreError};
@@ -95,6 +97,15 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
         return Ok(kinds.to_vec());
     }
     names.iter().map(|name| named(kinds, name)).collect()
+}
+
+/// Writes a file of a command's output folder, and reports it.
+fn write_within(folder: &Path, name: &str, content: &[u8]) -> Result<(), Failure> {
+    let path = folder.join(name);
+    files::replace_within(folder, name, content)
+        .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
+    note(&format!("wrote {}", path.display()));
+    Ok(())
 }
 
 /// Returns the kind with this name, as kubectl resolves one: kind, plural or table, with or without version and group, in upper or lower

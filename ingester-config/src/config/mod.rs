@@ -207,6 +207,11 @@ impl Config {
         }
     }
 
+    /// Returns true if the configuration has a password, or a URL that may contain one.
+    pub fn has_secrets(&self) -> bool {
+        row::Settings::has_secrets(self)
+    }
+
     /// Reads the file at `path` as [`Config::parse`] does.
     ///
     /// # Errors

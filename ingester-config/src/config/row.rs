@@ -74,6 +74,9 @@ pub(super) trait Settings: Sized {
     /// Takes the values of a changed file that can change while the program runs, and records their keys.
     fn change(&mut self, changed: &Self, changes: &mut ConfigChanges);
 
+    /// Returns true if a key that is read as a secret has a value.
+    fn has_secrets(&self) -> bool;
+
     /// Returns every key.
     #[cfg(test)]
     fn rows() -> Vec<Row>;
@@ -139,6 +142,12 @@ macro_rules! settings {
                     self.$field.clone_from(&changed.$field);
                 })*
                 $(self.$inner.change(&changed.$inner, changes);)*
+            }
+
+            fn has_secrets(&self) -> bool {
+                false
+                    $(|| (stringify!($method) == "secret" && self.$field != Self::default().$field))*
+                    $(|| self.$inner.has_secrets())*
             }
 
             #[cfg(test)]

@@ -36,7 +36,7 @@ pub(super) struct Column<'t> {
     pub(super) always: bool,
     /// The column says itself what is stored without a value, or needs no such rule because it has many values or is in the metadata.
     pub(super) says_absent: bool,
-    /// The names of the values of an enum, by the CRD; empty for anything else.
+    /// The names of the values of an enum, by `enum` or the CRD; empty for anything else.
     names: &'static [&'static str],
 }
 
@@ -95,17 +95,38 @@ impl Column<'_> {
     }
 }
 
-/// The names of the enum that the schema gives the only path of a column; empty if there is none.
-fn enum_names(by_schema: &BySchema<'_>, paths: &[Written<'_>]) -> &'static [&'static str] {
-    match (by_schema, paths) {
-        (BySchema::Says(Some(said)), [only]) if only.path.guards.is_empty() => names_of(&only.path.path, said),
-        _ => &[],
+/// The keys of a column.
+const KEYS: [&str; 13] =
+    ["column", "path", "type", "enum", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit"];
+
+/// Reads the names of an enum: those of the option `enum`, or those that the schema gives the only path. A default, a guard or another path
+/// gives other values.
+fn read_names(
+    listed: Option<Located<'_>>,
+    has_default: bool,
+    paths: &[Written<'_>],
+    by_schema: &BySchema<'_>,
+    faults: &mut Faults,
+) -> &'static [&'static str] {
+    let only = match paths {
+        [only] if !has_default && only.path.guards.is_empty() => Some(only),
+        _ => None,
+    };
+    match (listed, by_schema, only) {
+        (Some(at), _, Some(_)) => {
+            let values = at.elements(faults);
+            kept(values.iter().filter_map(|at| at.text(faults).map(kept::<str>)).collect::<Vec<&'static str>>())
+        }
+        (Some(at), ..) => {
+            faults.push(at.fault(
+                "`enum` lists the values of a single path: leave it out with `many`, a default, a guard or several paths",
+            ));
+            &[]
+        }
+        (None, BySchema::Says(Some(said)), Some(only)) => names_of(&only.path.path, said),
+        (None, ..) => &[],
     }
 }
-
-/// The keys of a column.
-const KEYS: [&str; 12] =
-    ["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit"];
 
 /// Reads a column. `schema` describes the kind's objects, if there is a schema, and `absent` is the kind's option for all of its columns.
 pub(super) fn read_column<'t>(
@@ -116,8 +137,8 @@ pub(super) fn read_column<'t>(
 ) -> Option<Column<'t>> {
     let mut keys = node.keys_of(&KEYS, faults)?;
     let absent = keys.take_any("absent").and_then(|at| read_absent(&at, faults));
-    let [name, path, ty, default, key, was, revision, keep, first, many, unit] =
-        ["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many", "unit"]
+    let [name, path, ty, listed, default, key, was, revision, keep, first, many, unit] =
+        ["column", "path", "type", "enum", "default", "key", "was", "revision", "keep", "first", "many", "unit"]
             .map(|key| keys.take(key));
     let of_many = many.and_then(|at| at.truth(faults)).unwrap_or(false);
     if of_many {
@@ -134,8 +155,7 @@ pub(super) fn read_column<'t>(
     let mut paths = read_paths(node, path, of_many, schema, faults);
     let always = default.is_some() || paths.iter().any(|written| always_gives(&written.path));
     let by_schema = by_schema(&paths, of_many, schema, faults);
-    // A default is stored, too.
-    let names = if of_many || default.is_some() { &[] } else { enum_names(&by_schema, &paths) };
+    let names = read_names(listed, of_many || default.is_some(), &paths, &by_schema, faults);
     let ty = match ty {
         Some(at) => {
             let ty = read_type(&at, faults);

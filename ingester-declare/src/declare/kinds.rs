@@ -101,11 +101,12 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-pub(super) const KEYS: [&str; 21] = [
+pub(super) const KEYS: [&str; 22] = [
     "group",
     "version",
     "kind",
     "plural",
+    "shortNames",
     "namespaced",
     "table",
     "was",
@@ -131,6 +132,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let mut keys = node.keys_of(&KEYS, faults)?;
     let crd = keys.take("crd").and_then(|at| read_crd(node, &at, open, faults));
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
+    let short_names = read_short_names(keys.take("shortNames"), crd.as_ref(), faults);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
     let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
     let companions = keys.take("companions").and_then(|at| at.truth(faults)).unwrap_or(true);
@@ -193,8 +195,8 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         let paths: Vec<&'static str> = pruned.iter().map(|(_, path)| kept(path.as_str())).collect();
         kind = kind.pruning(kept(paths));
     }
-    if let Some(names) = crd.as_ref().and_then(|crd| crd.spec.names.short_names.as_ref()) {
-        kind = kind.called_short(kept(names.iter().map(|name| kept::<str>(name.as_str())).collect::<Vec<_>>()));
+    if !short_names.is_empty() {
+        kind = kind.called_short(kept(short_names));
     }
     if !rules.is_empty() {
         kind = kind.evicting(kept(rules.iter().map(evict_rule).collect::<Vec<_>>()));
@@ -337,6 +339,22 @@ fn read_plural<'n>(
         faults.push(at.fault(format!("by the CRD, it is `{of_crd}`")));
     }
     Some(said)
+}
+
+/// The short names that the file says, or the CRD.
+fn read_short_names(
+    at: Option<Located<'_>>,
+    crd: Option<&CustomResourceDefinition>,
+    faults: &mut Faults,
+) -> Vec<&'static str> {
+    let Some(at) = at else {
+        let of_crd = crd.and_then(|crd| crd.spec.names.short_names.as_deref()).unwrap_or_default();
+        return of_crd.iter().map(|name| kept(name.as_str())).collect();
+    };
+    let rule = "a short name is in lower case, such as `cert`";
+    let names = at.elements(faults);
+    let names = names.iter().filter_map(|at| at.text(faults).map(|text| checked(at, text, is_label, rule, faults)));
+    names.map(kept).collect()
 }
 
 /// Reads from the file, or else from the CRD, whether the kind is namespaced.

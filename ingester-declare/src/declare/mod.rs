@@ -25,6 +25,7 @@
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
 //! | `json_path.rs`, `propose.rs` | printer columns and fields of a CRD as columns |
+//! | `resolved.rs` | a file of kinds that needs no CRD, with the types that the CRDs gave |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
 //! May use: ingester-core, ingester-printers, ingester-sql, documents, evict, kept, text, yaml.
@@ -41,6 +42,7 @@ mod path;
 mod propose;
 mod read;
 mod recipe;
+mod resolved;
 mod rules;
 mod scaffold;
 mod scaffold_rust;
@@ -50,6 +52,7 @@ mod table;
 mod tests;
 mod views;
 
+pub use self::resolved::{ResolvedFile, resolved};
 pub use self::scaffold::scaffold;
 pub use self::scaffold_rust::{scaffold_rust, scaffold_rust_of};
 pub use self::spelled::spelled;
@@ -97,13 +100,7 @@ pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 /// # Errors
 /// [`DeclareError`] with all mistakes at once: text that is not YAML, unknown keys, paths, types, whatever a database would refuse.
 pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
-    kinds::read(text, open).map_err(|mut faults| {
-        faults.sort_by_key(|fault| fault.line);
-        // A mistake in what a view says of several kinds is found once for each.
-        let mut said = HashSet::new();
-        faults.retain(|fault| said.insert(fault.clone()));
-        DeclareError { file: file.to_owned(), mistakes: faults }
-    })
+    kinds::read(text, open).map_err(|faults| DeclareError::of(file, faults))
 }
 
 /// The CRDs that a text has, YAML or JSON: at least one. Objects of other kinds are passed over.
@@ -123,6 +120,16 @@ pub fn has_path(crd: &CustomResourceDefinition, version: &str, path: &Path) -> R
     let schema = crd::version(crd, version).and_then(crd::schema).ok_or("the CRD has no schema of this version")?;
     let steps: Vec<_> = path.steps().map(|name| path::Step::Name(name.to_owned())).collect();
     crd::at(schema, &steps).map(drop)
+}
+
+impl DeclareError {
+    fn of(file: &str, mut faults: Faults) -> Self {
+        faults.sort_by_key(|fault| fault.line);
+        // A mistake in what a view says of several kinds is found once for each.
+        let mut said = HashSet::new();
+        faults.retain(|fault| said.insert(fault.clone()));
+        DeclareError { file: file.to_owned(), mistakes: faults }
+    }
 }
 
 impl fmt::Display for DeclareError {

@@ -517,6 +517,11 @@ fn a_rule_names_only_values_that_the_crd_lists() {
     // The column may store another value than the CRD lists.
     assert_eq!(said("{column: phase, path: .spec.phase, default: None}", "phase=None"), "");
     assert_eq!(said("{column: phase, path: [.spec.phase, .metadata.name]}", "phase=None"), "");
+    // Without a CRD.
+    let listed = "{column: mode, path: .metadata.annotations.mode, type: VARCHAR(20), enum: [Batch, Stream]}";
+    assert!(said(listed, "mode=Batsch").contains("did you mean `Batch`?"), "{}", said(listed, "mode=Batsch"));
+    let both = "{column: phase, path: .spec.phase, default: None, enum: [Running]}";
+    assert!(said(both, "phase=None").contains("`enum` lists the values of a single path"));
 }
 
 /// The rows of the columns of many values, `key=value` of a map; or why there are none.

@@ -11,8 +11,8 @@ use ingester_sql::ddl::{self, Phase, Schema, SchemaChange, Servers, Step};
 use ingester_sql::dialect::Dialect;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// A folder of generated SQL.
 #[derive(Clone, Debug)]
@@ -209,18 +209,11 @@ impl Folder {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<(), GenerateError> {
-        let path = self.root.join(path);
-        let folder = path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-        files::replace(&path, text.as_bytes()).map_err(|error| failed(&path, error))
+        files::replace_within(&self.root, path, text.as_bytes()).map_err(|error| failed(&self.root.join(path), error))
     }
 
     fn delete(&self, path: &str) -> Result<(), GenerateError> {
-        let path = self.root.join(path);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&path, error)),
-            _ => Ok(()),
-        }
+        files::remove_within(&self.root, path).map_err(|error| failed(&self.root.join(path), error))
     }
 }
 
@@ -397,6 +390,7 @@ mod tests {
     use ingester_core::Kind;
     use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
     use ingester_core::schema::{Column, Field, Key, Shape, SqlType, Stays, Table, TableParts};
+    use std::fs;
 
     // Kinds written by hand: two releases of a struct differ in its table.
     macro_rules! kind {

@@ -69,7 +69,7 @@ kinds:
     folder.write("mine.yaml", mine);
     let arguments = ["--kinds", "kinds.yaml", "--config", "mine.yaml", "--image", "registry.example.com/i:7"];
     let named = ["manifests", "--out", "base", "--name", "certificates", "--namespace", "mirrors"];
-    folder.run(&[&named[..], &arguments[..]].concat()).exits(0).says(&["wrote base/kinds/crds/certificates.yaml"]);
+    folder.run(&[&named[..], &arguments[..]].concat()).exits(0).says(&["wrote base/kinds/kinds.yaml"]);
     assert!(!folder.path().join("base/Dockerfile").exists(), "nothing of one's own is to be built");
     for file in FILES {
         let text = std::fs::read_to_string(folder.path().join("base").join(file)).unwrap();
@@ -118,11 +118,12 @@ kinds:
         assert_eq!((&container["args"], &container["image"]), (&expected.into(), &"registry.example.com/i:7".into()));
         let volume = pod["volumes"].as_array().unwrap().iter().find(|volume| volume["name"] == "kinds").unwrap();
         assert_eq!(volume["configMap"]["name"], kinds["metadata"]["name"]);
-        // Each file is at the place where the file of kinds expects it.
-        let items = volume["configMap"]["items"].as_array().unwrap();
-        let paths: Vec<&str> = items.iter().map(|item| item["path"].as_str().unwrap()).collect();
-        assert_eq!(paths, ["kinds.yaml", "crds/certificates.yaml"]);
-        assert!(items.iter().all(|item| kinds["data"][item["key"].as_str().unwrap()].is_string()));
+        // All keys are files of the folder. The types of the CRD are in the file of kinds.
+        assert!(volume["configMap"]["items"].is_null());
+        let files = kinds["data"].as_object().unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["kinds.yaml"]);
+        let text = files["kinds.yaml"].as_str().unwrap();
+        assert!(text.contains("type: VARCHAR(255)") && !text.contains("crd:"), "{text}");
         let mounts = container["volumeMounts"].as_array().unwrap();
         assert!(mounts.iter().any(|mount| mount["name"] == "kinds" && mount["mountPath"] == "/etc/ingester-kinds"));
     }
@@ -201,4 +202,163 @@ fn a_name_that_means_something_in_yaml_is_quoted() {
         let object: Json = serde_json::from_str(&object).unwrap();
         assert_eq!(object["spec"]["template"]["spec"]["containers"][0]["image"], image);
     }
+}
+
+/// A file of kinds with one kind, for which a CRD has this path.
+fn kinds_with(crd: &str) -> String {
+    format!(
+        "builtIn: false
+kinds:
+- group: cert-manager.io
+  version: v1
+  kind: Certificate
+  crd: {crd}
+  columns:
+  - {{column: secret, path: .spec.secretName}}
+"
+    )
+}
+
+#[test]
+fn a_crd_of_any_size_and_at_any_place_is_not_copied() {
+    let folder = Folder::new();
+    let crd = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/crds/certificates.cert-manager.io.yaml"
+    ))
+    .unwrap();
+    let large = format!("# {}\n{crd}", "long descriptions ".repeat(100_000));
+    let absolute = folder.write("deep/er/large.yaml", large).display().to_string();
+    folder.write("deployment.yaml", &crd);
+    folder.write("deep/deployment.yaml", &crd);
+    for (place, path) in ["../deployment.yaml", "../../deployment.yaml", "large.yaml", &absolute].iter().enumerate() {
+        folder.write("deep/er/kinds of mine.yaml", kinds_with(path));
+        let out = format!("base{place}");
+        folder.run(&["manifests", "--out", &out, "--kinds", "deep/er/kinds of mine.yaml"]).exits(0);
+        let written: Vec<_> = folder
+            .path()
+            .join(&out)
+            .join("kinds")
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(written, ["kinds.yaml"], "{path}");
+        assert!(std::fs::read_to_string(folder.path().join(&out).join("deployment.yaml")).unwrap().contains("apps/v1"));
+    }
+    for theirs in ["deployment.yaml", "deep/deployment.yaml"] {
+        assert_eq!(std::fs::read_to_string(folder.path().join(theirs)).unwrap(), crd, "{theirs}");
+    }
+}
+
+#[test]
+fn kinds_that_no_config_map_holds_are_refused_before_anything_is_written() {
+    let folder = Folder::new();
+    let write = |length: usize| {
+        let default = "x".repeat(length);
+        folder.write(
+            "kinds.yaml",
+            format!(
+                "builtIn: false\nkinds:\n- group: a.b\n  version: v1\n  kind: Job\n  namespaced: true\n  columns:\n  \
+                 - {{column: a, path: .spec.a, type: MEDIUMTEXT, key: false, default: {default}}}\n"
+            ),
+        );
+    };
+    let run = || folder.run(&["manifests", "--out", "base", "--kinds", "kinds.yaml"]);
+    write(1 << 20);
+    run().exits(2).says(&["a ConfigMap has at most 1048576", "a program of your own"]);
+    assert!(!folder.path().join("base").exists());
+    write(300 << 10);
+    run().exits(0).says(&["kubectl apply --server-side -k base"]);
+    write(10);
+    run().exits(0).says(&["`kubectl apply -k base`"]);
+}
+
+#[test]
+fn no_command_writes_outside_of_its_folder() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    folder.write("theirs/file", "theirs");
+    for (out, link, to) in [
+        ("base", "deployment.yaml", "../theirs/file"),
+        ("crds", "models.michelangelo.api.yaml", "../theirs/file"),
+        ("sql", "mysql", "../theirs"),
+    ] {
+        std::fs::create_dir(folder.path().join(out)).unwrap();
+        symlink(to, folder.path().join(out).join(link)).unwrap();
+    }
+    for arguments in
+        [&["manifests", "--out", "base"][..], &["crds", "--out", "crds"], &["schema", "generate", "--out", "sql"]]
+    {
+        folder.run(arguments).exits(1).says(&["outside of the folder that the command writes"]);
+    }
+    let theirs: Vec<_> = folder.path().join("theirs").read_dir().unwrap().collect();
+    assert_eq!(theirs.len(), 1);
+    assert_eq!(std::fs::read_to_string(folder.path().join("theirs/file")).unwrap(), "theirs");
+}
+
+#[test]
+fn a_configuration_with_a_password_is_a_secret() {
+    let folder = Folder::new();
+    let url = "metadataStorage:\n  enableMetadataStorage: true\n  databaseURL: postgres://u:hunter2@db/d\n";
+    let password =
+        "metadataStorage: {enableMetadataStorage: true}\nmysql: {host: db, database: d, user: u, password: hunter2}\n";
+    for (out, text) in [("url", url), ("password", password)] {
+        folder.write("mine.yaml", text);
+        let ran = folder.run(&["manifests", "--out", out, "--config", "mine.yaml", "--name", "mine"]).exits(0);
+        assert!(!ran.out.contains("hunter2") && !ran.err.contains("hunter2"), "{}", ran.err);
+        ran.says(&["keep secret.yaml out of version control"]);
+        assert!(!folder.path().join(out).join("configmap.yaml").exists());
+        for entry in folder.path().join(out).read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let has = std::fs::read_to_string(&path).unwrap().contains("hunter2");
+            assert_eq!(has, path.ends_with("secret.yaml"), "{}", path.display());
+        }
+        let Some(objects) = built(&folder, out) else { return };
+        let secret = objects.iter().find(|object| object["kind"] == "Secret").unwrap();
+        assert_eq!(secret["stringData"]["ingester.yaml"], text);
+        for kind in ["Deployment", "Job"] {
+            let object = objects.iter().find(|object| object["kind"] == kind).unwrap();
+            let pod = &object["spec"]["template"]["spec"];
+            assert_eq!(pod["volumes"][0]["secret"]["secretName"], secret["metadata"]["name"], "{kind}");
+            let container = &pod["containers"][0];
+            assert!(container["env"].is_null(), "{container}");
+            assert_eq!(container["volumeMounts"][0]["mountPath"], "/etc/ingester");
+            let arguments: Vec<&str> =
+                container["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+            assert_eq!(arguments[arguments.len() - 2..], ["--config", "/etc/ingester/ingester.yaml"]);
+        }
+    }
+    folder.write("mine.yaml", "metadataStorage: {enableMetadataStorage: true}\nmysql: {password: hunter2}\n");
+    folder.run(&["manifests", "--out", "none", "--config", "mine.yaml"]).exits(2).says(&["mysql.host"]);
+    folder.write("mine.yaml", url);
+    let both = ["manifests", "--out", "none", "--config", "mine.yaml", "--database", "postgres"];
+    folder.run(&both).exits(2).says(&["leave --database out"]);
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn postgresql_is_the_component_of_this_repository() {
+    let folder = Folder::new();
+    folder
+        .run(&["manifests", "--out", "base", "--database", "postgres"])
+        .exits(0)
+        .says(&["image and URL of the database"]);
+    let Some(base) = built(&folder, "base") else { return };
+    let copied = Command::new("cp")
+        .args(["-r", concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy"), "deploy"])
+        .current_dir(folder.path())
+        .status()
+        .unwrap();
+    assert!(copied.success());
+    folder.write(
+        "overlay/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../deploy]\ncomponents: [../deploy/postgres]\n",
+    );
+    let mut of_deploy = built(&folder, "overlay").unwrap();
+    let mut base = base;
+    for objects in [&mut base, &mut of_deploy] {
+        objects.sort_by_key(|object| object["kind"].to_string() + &object["metadata"]["name"].to_string());
+    }
+    assert_eq!(base, of_deploy);
 }

@@ -130,7 +130,7 @@ fn crds_are_printed_or_written_to_one_file_per_kind() {
     assert_eq!(crds(&text), crds(&one));
 
     folder.write("file", "");
-    folder.run(&["crds", "--out", "file/below"]).exits(1).says(&["cannot make file/below", "Not a directory"]);
+    folder.run(&["crds", "--out", "file/below"]).exits(1).says(&["cannot write file/below/", "Not a directory"]);
 }
 
 fn crds(text: &str) -> Vec<Value> {

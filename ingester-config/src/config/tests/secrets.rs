@@ -90,3 +90,16 @@ fn no_mistake_repeats_a_password() {
     assert!(!error.unwrap_err().to_string().contains(PASSWORD));
     assert_eq!(format!("{:?}", Config::default().mysql.password), "None");
 }
+
+#[test]
+fn every_key_with_a_password_makes_the_configuration_a_secret() {
+    for (text, is) in [
+        ("metadataStorage: {databaseURL: 'postgres://u@h/d'}", true),
+        ("mysql: {host: h, database: d, password: hunter2}", true),
+        ("query: {databaseURL: 'mysql://u@h/d'}", true),
+        ("mysql: {host: h, database: d, user: u}", false),
+        ("", false),
+    ] {
+        assert_eq!(parse(text).unwrap().has_secrets(), is, "{text}");
+    }
+}
