@@ -148,7 +148,7 @@ fn set_missing(tree: &mut Tree, key: &str, after: &str, content: Content) {
 mod tests {
     use super::{flat, resolved};
     use crate::declare::tests::crd_of;
-    use crate::declare::{crd, kinds, scaffold};
+    use crate::declare::{crds, kinds, scaffold};
     use crate::documents::documents;
     use ingester_core::kind::Kind;
     use ingester_core::object::{ManagedFields, Object};
@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn a_resolved_file_declares_the_same_kind_for_every_crd() {
         for (text, object) in CRDS {
-            let crd = crd(text.as_bytes()).unwrap();
-            let file = with_crd(&scaffold(&crd).unwrap(), &crd.spec.names.kind);
+            let crds = crds(text.as_bytes()).unwrap();
+            let file = with_crd(&scaffold(&crds).unwrap(), &crds[0].spec.names.kind);
             let (both, _) = same(&file, text);
             let object = documents(object.as_bytes()).next().unwrap().unwrap().content.unwrap();
             let object = Object::parse(object, ManagedFields::Prune).unwrap();
