@@ -2,7 +2,7 @@
 
 mod database;
 
-use self::database::DatabaseSource;
+use self::database::{DatabaseSource, with_configuration};
 use super::rbac::{chosen_by, role};
 use super::{admission, write_within};
 use crate::arguments::{AdmissionVersion, Manifests};
@@ -119,11 +119,14 @@ fn base(arguments: &Manifests, config: &Config, shared: bool, source: DatabaseSo
     let configuration = arguments.config.as_deref().map(read).transpose()?;
     let mut files = Vec::new();
     for (name, text) in BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)) {
-        let Some(text) = source.manifest(name, text, configuration.as_deref())? else { continue };
+        let Some(text) = source.manifest(name, text) else { continue };
         let text = if name == "deployment.yaml" && !shared { text.replace(SEVERAL, ONE) } else { text };
         let mut text = named(&text, arguments);
         if let (true, Some(namespace)) = (OF_LEASES.contains(&name), &config.ingester.replicas.namespace) {
             text = in_namespace(&text, namespace);
+        }
+        if let (true, Some(configuration)) = (name == source.of_configuration(), &configuration) {
+            text = with_configuration(&text, configuration)?;
         }
         files.push((name.to_owned(), text.into_bytes()));
     }

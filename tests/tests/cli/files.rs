@@ -60,13 +60,21 @@ fn what_is_no_file_is_refused_wherever_a_file_is_named() {
 fn written_files_replace_regular_files_only() {
     let folder = Folder::new();
     let at = |name: &str| folder.path().join(name);
-    std::fs::create_dir_all(at("crds")).unwrap();
+    std::fs::create_dir_all(at("crds/kept")).unwrap();
     std::fs::create_dir_all(at("elsewhere")).unwrap();
     let name = "models.michelangelo.api.yaml";
-    symlink(Path::new("../elsewhere").join(name), at("crds").join(name)).unwrap();
+    symlink(Path::new("kept").join(name), at("crds").join(name)).unwrap();
     folder.run(&["crds", "models", "--out", "crds"]).exits(0);
     assert!(at("crds").join(name).is_symlink());
-    assert!(std::fs::read_to_string(at("elsewhere").join(name)).unwrap().contains("kind: CustomResourceDefinition"));
+    let kept = std::fs::read_to_string(at("crds/kept").join(name)).unwrap();
+    assert!(kept.contains("kind: CustomResourceDefinition"), "{kept}");
+    std::fs::remove_file(at("crds").join(name)).unwrap();
+    symlink(Path::new("../elsewhere").join(name), at("crds").join(name)).unwrap();
+    folder
+        .run(&["crds", "models", "--out", "crds"])
+        .exits(1)
+        .says(&["it is outside of the folder that the command writes"]);
+    assert!(!at("elsewhere").join(name).exists());
     std::fs::remove_file(at("crds").join(name)).unwrap();
     assert!(Command::new("mkfifo").arg(at("crds").join(name)).status().unwrap().success());
     folder

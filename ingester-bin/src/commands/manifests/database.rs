@@ -89,30 +89,32 @@ impl DatabaseSource {
         }
     }
 
-    /// A manifest of `deploy/` for this source; `None` if the source does not need it.
-    pub(super) fn manifest(
-        self,
-        name: &str,
-        text: &str,
-        configuration: Option<&str>,
-    ) -> Result<Option<String>, Failure> {
-        use DatabaseSource::{Configuration, Mysql, Postgres};
-        Ok(Some(match (self, name) {
-            (Configuration, "configmap.yaml") => return Ok(None),
-            (Configuration, "secret.yaml") => with_configuration(CONFIGURATION_SECRET, configuration)?,
+    /// The manifest that has the configuration.
+    pub(super) fn of_configuration(self) -> &'static str {
+        match self {
+            DatabaseSource::Mysql | DatabaseSource::Postgres => "configmap.yaml",
+            DatabaseSource::Configuration => "secret.yaml",
+        }
+    }
+
+    /// A manifest of `deploy/` for this source, with the configuration of `deploy/`; `None` if the source does not need it.
+    pub(super) fn manifest(self, name: &str, text: &str) -> Option<String> {
+        use DatabaseSource::{Configuration, Postgres};
+        Some(match (self, name) {
+            (Configuration, "configmap.yaml") => return None,
+            (Configuration, "secret.yaml") => CONFIGURATION_SECRET.to_owned(),
             (Configuration, "deployment.yaml") => without_environment(text).replace(OF_CONFIG_MAP, OF_SECRET),
             (Configuration, "schema-job.yaml") => {
                 let text =
                     without_environment(text).replace("[schema, apply]", &format!("[{}]", self.schema_arguments()));
                 text + MOUNTED
             }
-            (Postgres, "configmap.yaml") => without_mysql(&with_configuration(text, configuration)?),
+            (Postgres, "configmap.yaml") => without_mysql(text),
             (Postgres, "secret.yaml") => POSTGRES.to_owned(),
             (Postgres, "deployment.yaml" | "schema-job.yaml") => without_environment(text)
                 .replace("        resources:\n", &format!("{POSTGRES_ENVIRONMENT}        resources:\n")),
-            (Mysql, "configmap.yaml") => with_configuration(text, configuration)?,
             _ => text.to_owned(),
-        }))
+        })
     }
 
     /// The arguments of the schema Job.
@@ -129,8 +131,7 @@ fn secret_error(file: &Path, what: &str) -> Failure {
 }
 
 /// The manifest with this configuration instead of its own.
-fn with_configuration(manifest: &str, configuration: Option<&str>) -> Result<String, Failure> {
-    let Some(configuration) = configuration else { return Ok(manifest.to_owned()) };
+pub(super) fn with_configuration(manifest: &str, configuration: &str) -> Result<String, Failure> {
     let head = manifest.find(KEY).map(|at| &manifest[..at + KEY.len()]);
     let head = head.ok_or_else(|| anyhow!("the ConfigMap of this program has no ingester.yaml"))?;
     let mut text = head.to_owned();
@@ -147,10 +148,10 @@ fn with_configuration(manifest: &str, configuration: Option<&str>) -> Result<Str
 
 /// The ConfigMap without MySQL's address, and without the comment above it.
 fn without_mysql(manifest: &str) -> String {
-    let Some((before, from)) = manifest.split_once("data:\n") else { return manifest.to_owned() };
+    let Some((before, from)) = manifest.split_once("\ndata:\n") else { return manifest.to_owned() };
     let lines: Vec<&str> = from.split_inclusive('\n').collect();
     let after = lines.iter().rposition(|line| line.starts_with("  MYSQL_")).map_or(0, |last| last + 1);
-    format!("{before}data:\n{}", lines[after..].concat())
+    format!("{before}\ndata:\n{}", lines[after..].concat())
 }
 
 /// The manifest of a pod whose container has no variables.
@@ -188,6 +189,7 @@ mod tests {
             assert_eq!(rest.matches("        resources:\n").count(), 1);
         }
         let rest = without_mysql(CONFIG_MAP);
+        assert!(rest.starts_with("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ingester\n"), "{rest}");
         assert!(!rest.contains("MYSQL_") && rest.contains("data:\n  # docs/configuration.md"), "{rest}");
     }
 }
