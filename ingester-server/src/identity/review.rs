@@ -120,7 +120,9 @@ impl Reviewer for ApiServer {
     ) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
         Box::pin(async move {
             let asked = (!audiences.is_empty()).then(|| audiences.to_vec());
-            let spec = TokenReviewSpec { token: token.to_owned(), audiences: asked };
+            #[allow(clippy::useless_conversion, reason = "an optional text in earlier versions of Kubernetes")]
+            let token = token.to_owned().into();
+            let spec = TokenReviewSpec { token, audiences: asked };
             let review = TokenReview { spec, ..TokenReview::default() };
             let answer = in_time(Api::all(self.0.clone()).create(&PostParams::default(), &review)).await?;
             Ok(holder(answer, audiences))
