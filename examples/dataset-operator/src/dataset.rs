@@ -27,9 +27,11 @@ use serde::{Deserialize, Serialize};
 pub struct DatasetSpec {
     /// Who answers for it.
     #[index]
+    #[schemars(length(max = 255))]
     pub owner: Option<String>,
     /// How its files are written, such as `parquet`.
     #[index]
+    #[schemars(length(max = 255))]
     pub format: Option<String>,
     /// Where its files are.
     pub uri: Option<String>,
@@ -41,6 +43,7 @@ pub struct DatasetSpec {
 pub struct DatasetStatus {
     /// `Ready` or `Failed`.
     #[index]
+    #[schemars(length(max = 255))]
     pub phase: Option<String>,
     /// How many rows the last refresh found.
     #[index(key = false)]
