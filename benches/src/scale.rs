@@ -161,7 +161,7 @@ fn limit(scale: &Scale) -> &'static str {
 enum Load {
     /// Everything at once.
     Backlog,
-    /// By chance, this many in a second.
+    /// At random times, this many per second.
     Steady,
 }
 

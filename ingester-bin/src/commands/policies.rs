@@ -286,8 +286,11 @@ impl<'a> Line<'a> {
             Found::Evict(found) => found.pending,
             Found::Retention(found) => found.pending,
         };
-        let (from, state, enforce) = (rule.origin().to_string(), rule.state(), rule.enforce());
-        let (kind, rule) = (kind.name(), rule.name());
+        let from = rule.origin().to_string();
+        let state = rule.state();
+        let enforce = rule.enforce();
+        let kind = kind.name();
+        let rule = rule.name();
         Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered, pending }
     }
 }

@@ -49,7 +49,8 @@ fn from_files(files: &[PathBuf]) -> Result<Vec<CustomResourceDefinition>, Failur
                 (&other.spec.group, &other.spec.names.kind) == (&crd.spec.group, &crd.spec.names.kind)
             };
             if all.iter().any(is_same) {
-                let (kind, group) = (&crd.spec.names.kind, &crd.spec.group);
+                let kind = &crd.spec.names.kind;
+                let group = &crd.spec.group;
                 return Err(Failure::Usage(anyhow!("{shown}: the CRD of {kind} in {group} is there twice")));
             }
             all.push(crd);

@@ -33,7 +33,7 @@ metrics! {
     reconcile_errors: Counters by Controller, "controller_runtime_reconcile_errors_total",
         "Objects whose reconciliation failed";
     reconcile_time: Histograms by Controller, "controller_runtime_reconcile_time_seconds",
-        "Time per reconciliation: that of the object's batch", RECONCILE_SECONDS;
+        "Time that the object's batch took, once per reconciled object", RECONCILE_SECONDS;
     active_workers: Gauges by Controller, "controller_runtime_active_workers",
         "Workers that are busy now";
 }
