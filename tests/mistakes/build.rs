@@ -20,7 +20,7 @@ const HISTORIES: [&str; 2] = ["simulation/tests.rs", "simulation/mod.rs"];
 const IGNORED: &str = "#[ignore = \"ingester-mistakes runs it, optimized\"]\n";
 
 fn main() -> Result<()> {
-    let sources = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../ingester-mirror/src");
+    let sources = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../crates/ingester-mirror/src");
     let copy = Path::new(&env::var("OUT_DIR")?).join("src");
     watch(&sources);
     watch("src/table.rs");

@@ -62,7 +62,7 @@ struct Reference {
 fn rooms_use_what_their_first_lines_allow() -> Result<()> {
     let mut broken = Vec::new();
     for (package, below) in CRATES {
-        let source = root().join(package).join("src");
+        let source = sources(package);
         let this = Crate::read(package, &source)?;
         for file in files(&source)? {
             let modules = modules(&source, &file);
@@ -86,7 +86,7 @@ fn files_of_a_room_have_no_circle() -> Result<()> {
     let mut circles = Vec::new();
     let mut rooms = 0;
     for (package, _) in CRATES {
-        let source = root().join(package).join("src");
+        let source = sources(package);
         for entry in std::fs::read_dir(&source)? {
             let entry = entry?;
             let room = entry.file_name().to_string_lossy().into_owned();
@@ -127,13 +127,13 @@ fn circle_of_files(source: &Path, room: &str) -> Result<Option<String>> {
 }
 
 /// Where YAML is parsed: one reader reads users' files, so that mistakes are reported in one way.
-const PARSING: [&str; 2] = ["ingester-declare/src/documents", "ingester-declare/src/yaml.rs"];
+const PARSING: [&str; 2] = ["crates/ingester-declare/src/documents", "crates/ingester-declare/src/yaml.rs"];
 
 #[test]
 fn yaml_is_parsed_in_one_room() -> Result<()> {
     let (mut inside, mut outside) = (0, Vec::new());
     for (package, _) in CRATES {
-        for file in files(&root().join(package).join("src"))? {
+        for file in files(&sources(package))? {
             if !std::fs::read_to_string(&file)?.contains("serde_saphyr") {
                 continue;
             }
@@ -150,14 +150,15 @@ fn yaml_is_parsed_in_one_room() -> Result<()> {
 
 /// Where databases are named: the differences belong to a dialect or a driver, and so do the costs of changes, which
 /// differ between MariaDB and MySQL.
-const NAMING: [&str; 3] = ["ingester-sql/src/dialect", "ingester-sql/src/ddl/cost.rs", "ingester-store/src/driver"];
+const NAMING: [&str; 3] =
+    ["crates/ingester-sql/src/dialect", "crates/ingester-sql/src/ddl/cost.rs", "crates/ingester-store/src/driver"];
 
 /// A new database is a folder of its dialect, one of its driver and its costs: no other code checks which one it has.
 #[test]
 fn no_code_but_dialects_and_drivers_names_a_database() -> Result<()> {
     let mut naming = Vec::new();
     for (package, _) in CRATES {
-        for file in files(&root().join(package).join("src"))? {
+        for file in files(&sources(package))? {
             if NAMING.iter().any(|place| file.starts_with(root().join(place))) {
                 continue;
             }
@@ -219,7 +220,7 @@ const MARKING: &str = "ingester-core/src/marks.rs";
 fn no_code_writes_the_names_of_finalizer_and_annotations() -> Result<()> {
     let (mut writing, mut prefixed) = (Vec::new(), 0);
     for (package, _) in CRATES {
-        let source = root().join(package).join("src");
+        let source = sources(package);
         for file in files(&source)? {
             let is_test = |name: &String| ["tests", "simulation", "fixture"].contains(&name.as_str());
             if modules(&source, &file).iter().any(is_test) {
@@ -248,13 +249,13 @@ fn no_code_writes_the_names_of_finalizer_and_annotations() -> Result<()> {
 }
 
 /// Where values are kept to the end of the process: kinds of files, and names of kinds.
-const KEEPING: [&str; 2] = ["ingester-declare/src/kept.rs", "ingester-core/src/registry.rs"];
+const KEEPING: [&str; 2] = ["crates/ingester-declare/src/kept.rs", "ingester-core/src/registry.rs"];
 
 #[test]
 fn nothing_is_leaked_but_what_lives_to_the_end_of_the_process() -> Result<()> {
     let mut leaking = Vec::new();
     for (package, _) in CRATES {
-        for file in files(&root().join(package).join("src"))? {
+        for file in files(&sources(package))? {
             let text = std::fs::read_to_string(&file)?;
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             if code.contains("leak(") && !KEEPING.iter().any(|place| file == root().join(place)) {
@@ -271,13 +272,13 @@ fn nothing_is_leaked_but_what_lives_to_the_end_of_the_process() -> Result<()> {
 fn programs_read_what_is_asked_by_the_keys_of_a_question_alone() -> Result<()> {
     let (mut reading, mut asking) = (Vec::new(), 0);
     for package in ["ingester-declare", "ingester-server", "ingester-bin"] {
-        let source = root().join(package).join("src");
+        let source = sources(package);
         for file in files(&source)? {
             let text = std::fs::read_to_string(&file)?;
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             asking += usize::from(code.contains("Ask::new("));
             // An eviction rule has two selectors of its own, which are not queries.
-            if file.ends_with("ingester-declare/src/evict.rs") {
+            if file.ends_with("crates/ingester-declare/src/evict.rs") {
                 continue;
             }
             for name in ["parse_label_selector(", "parse_field_selector(", "parse_order("] {
@@ -296,7 +297,7 @@ fn programs_read_what_is_asked_by_the_keys_of_a_question_alone() -> Result<()> {
 fn every_module_of_a_library_is_in_a_room() -> Result<()> {
     let mut outside = Vec::new();
     for (package, _) in CRATES {
-        let source = root().join(package).join("src");
+        let source = sources(package);
         let this = Crate::read(package, &source)?;
         for file in files(&source)? {
             let modules = modules(&source, &file);
@@ -313,7 +314,7 @@ fn every_module_of_a_library_is_in_a_room() -> Result<()> {
 #[test]
 fn every_select_of_the_mirror_is_biased() -> Result<()> {
     let mut unbiased = Vec::new();
-    for file in files(&root().join("ingester-mirror/src"))? {
+    for file in files(&root().join("crates/ingester-mirror/src"))? {
         let text = std::fs::read_to_string(&file)?;
         for (at, _) in text.match_indices("select! {") {
             if !text[at + "select! {".len()..].trim_start().starts_with("biased;") {
@@ -330,7 +331,7 @@ fn every_select_of_the_mirror_is_biased() -> Result<()> {
 #[test]
 fn the_mirror_never_asks_the_clock_of_its_node() -> Result<()> {
     let mut asking = Vec::new();
-    for file in files(&root().join("ingester-mirror/src"))? {
+    for file in files(&root().join("crates/ingester-mirror/src"))? {
         let text = std::fs::read_to_string(&file)?;
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         let shown = file.strip_prefix(root())?.display().to_string();
@@ -725,6 +726,12 @@ fn modules(source: &Path, file: &Path) -> Vec<String> {
         modules.pop();
     }
     modules
+}
+
+/// Returns the sources of a package: users meet those in the root, and the others are in `crates/`.
+fn sources(package: &str) -> PathBuf {
+    let inner = root().join("crates").join(package).join("src");
+    if inner.exists() { inner } else { root().join(package).join("src") }
 }
 
 fn root() -> &'static Path {

@@ -22,7 +22,7 @@ pub(crate) enum FoundIn {
 
 /// A change of a source file of the mirror.
 pub(crate) struct Edit {
-    /// Its path within `ingester-mirror/src`.
+    /// Its path within `crates/ingester-mirror/src`.
     pub(crate) file: &'static str,
     /// A text that is in exactly one place of the file. Its line breaks may differ there.
     pub(crate) before: &'static str,

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 /// An object as kubectl prints it, in JSON and in YAML.
 const OBJECT: [&str; 2] = [
-    include_str!("../../../ingester-printers/tests/kubectl/object.json"),
-    include_str!("../../../ingester-printers/tests/kubectl/object.yaml"),
+    include_str!("../../../crates/ingester-printers/tests/kubectl/object.json"),
+    include_str!("../../../crates/ingester-printers/tests/kubectl/object.yaml"),
 ];
 
 /// Models of two teams: `m0` to `m5`, of which `m4` is evicted and `m5` deleted.

@@ -266,7 +266,7 @@ const WRITERS: [(&str, &[&str]); 12] = [
 #[test]
 fn nothing_else_writes_main_rows() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the repository")?;
-    let statements = root.join("ingester-sql/src/dialect/statements");
+    let statements = root.join("crates/ingester-sql/src/dialect/statements");
     // The statements that write a kind's main table: only that has its name in a template.
     let mut writing = Vec::new();
     for file in std::fs::read_dir(statements)? {
@@ -282,7 +282,7 @@ fn nothing_else_writes_main_rows() -> Result<()> {
     known.sort_unstable();
     writing.sort_unstable();
     assert_eq!(writing, known, "a statement writes main rows: say above which file runs it, and record what it does");
-    let rows = root.join("ingester-store/src");
+    let rows = root.join("crates/ingester-store/src");
     for (statement, files) in WRITERS {
         let mut found = Vec::new();
         walk(&rows, &mut |path, text| {
