@@ -328,7 +328,8 @@ fn the_image_contains_the_program_that_the_manifests_start() {
     assert!(packed.contains("\nFROM scratch\n") && read("dist.sh").contains("\"$to/usr/local/bin/ingester\""));
     // The builder needs these sources; the migrations and the manifests are compiled in.
     let ignored = std::fs::read_to_string(root().join(".dockerignore")).unwrap();
-    let sources = ["crates", "ingester-macros", "ingester-core", "ingester-bin", "crd-specs", "generated-sql", "deploy"];
+    let sources =
+        ["crates", "ingester-macros", "ingester-core", "ingester-bin", "crd-specs", "generated-sql", "deploy"];
     for needed in ["Cargo.toml", "Cargo.lock"].into_iter().chain(sources) {
         assert!(root().join(needed).exists());
         assert!(!ignored.lines().any(|line| line.trim_end_matches('/') == needed), "{needed} is ignored");
