@@ -14,5 +14,7 @@ latest=k8s-openapi/latest
 check --package ingester-core --features $latest
 check --package ingester-core --features $latest,protobuf
 check --package ingester-server --features $latest --no-default-features
-check --package ingester --no-default-features --features k8s-latest
-check --package ingester --no-default-features --features k8s-openapi/v1_33
+for database in mysql postgres sqlite; do
+  check --package ingester --no-default-features --features k8s-latest,$database
+done
+check --package ingester --no-default-features --features k8s-openapi/v1_33,sqlite

@@ -29,8 +29,13 @@
 //! }
 //! ```
 //!
-//! The feature `michelangelo` is on by default. It adds the binary `ingester` with the 13 kinds of `crd-specs`. A program for
-//! other kinds turns it off (`default-features = false`), so that it does not compile them.
+//! # Features
+//!
+//! All are on by default. A program for your kinds needs few of them, and compiles in less time if it says
+//! `default-features = false` and names those:
+//! - `mysql`, `postgres`, `sqlite`: the drivers of databases. A URL of a database without its driver is refused.
+//! - `michelangelo`: the binary `ingester` with the 13 kinds of `crd-specs`.
+//! - `k8s-latest`: the newest version of Kubernetes that `k8s-openapi` knows. Your crate may name another one instead.
 
 mod arguments;
 mod cluster;

@@ -144,7 +144,7 @@ async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
     }
     let target = Arc::new(AtomicU16::new(old_port));
     let port = forward(target.clone()).await?;
-    let address = Address::mysql("127.0.0.1", port, "app", None, "failover");
+    let address = Address::mysql("127.0.0.1", port, "app", None, "failover")?;
     let (first, longest) = (Duration::from_millis(1), Duration::from_millis(20));
     let retry = Retry::SHORT.first(first).longest(longest).attempts(Some(5));
     let options = ConnectOptions::default().connections(2).max_idle(0).max_lifetime(None).retry(retry);

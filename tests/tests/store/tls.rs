@@ -108,7 +108,7 @@ fn server_and_client_authenticate_by_their_certificates() -> Result<()> {
 
         let tls = |mode, ca: Option<&str>| Tls { mode, ca: ca.map(|ca| certificates.path(ca)), cert: None, key: None };
         let connect = async |host: &str, user: &str, tls: &Tls| -> Result<(), StoreError> {
-            let address = Address::mysql(host, port, user, None, "tls").tls(tls)?;
+            let address = Address::mysql(host, port, user, None, "tls")?.tls(tls)?;
             Store::connect(&address, impatient()).await?.close().await;
             Ok(())
         };

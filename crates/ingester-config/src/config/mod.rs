@@ -339,14 +339,17 @@ impl Mysql {
             }
         };
         let user = self.user.as_deref().unwrap_or("root");
-        let with = |password| Address::mysql(host, self.port, user, password, database);
+        let with = |password| {
+            Address::mysql(host, self.port, user, password, database)
+                .map_err(|error| ConfigError::of(error.to_string()))
+        };
         let address = match (&self.password, &self.password_file) {
             (Some(_), Some(_)) => {
                 let message = "`mysql.password` and `mysql.passwordFile` are both set: leave out one";
                 return Err(ConfigError::of(message));
             }
-            (password, None) => with(password.as_ref().map(Secret::reveal)),
-            (None, Some(file)) => with_password(with(None), file)?,
+            (password, None) => with(password.as_ref().map(Secret::reveal))?,
+            (None, Some(file)) => with_password(with(None)?, file)?,
         };
         let beside = self.password.as_ref().map(|_| "password").or(self.password_file.as_ref().map(|_| "passwordFile"));
         let address = with_command(address, &self.password_command, "mysql", beside)?;

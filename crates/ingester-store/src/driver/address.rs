@@ -3,9 +3,11 @@
 use super::command::{self, PasswordCommand};
 use super::error::{StoreError, url_examples};
 use super::interface::{Product, Target};
+#[cfg(feature = "mysql")]
+use super::mysql;
 use super::password::{Given, Password, Source};
 use super::tls::Tls;
-use super::{PRODUCTS, mysql};
+use super::{LEFT_OUT, PRODUCTS};
 use ingester_sql::dialect::Dialect;
 use std::fmt;
 use std::path::Path;
@@ -24,8 +26,24 @@ pub struct Address {
 impl Address {
     /// Returns the address of a MySQL database from the parts that environment variables name. `host` may be a list with commas, where each
     /// host may have its own port: `db-1,db-2:3307`.
-    pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
-        Address::of(mysql::of_parts(host, port, user, password, database))
+    ///
+    /// # Errors
+    /// If this program has no driver for MySQL.
+    #[cfg_attr(not(feature = "mysql"), allow(unused_variables, reason = "nothing reads them"))]
+    pub fn mysql(
+        host: &str,
+        port: u16,
+        user: &str,
+        password: Option<&str>,
+        database: &str,
+    ) -> Result<Self, StoreError> {
+        #[cfg(feature = "mysql")]
+        let target = Ok(mysql::of_parts(host, port, user, password, database));
+        #[cfg(not(feature = "mysql"))]
+        let target = Err(left_out("mysql").unwrap_or_default());
+        target.map(Address::of).map_err(|reason: String| {
+            StoreError::wrong(format!("reading the address of the database at {host}"), reason, url_examples())
+        })
     }
 
     fn of(target: Arc<dyn Target>) -> Self {
@@ -35,7 +53,7 @@ impl Address {
     /// Returns the first set variable with which a database's own clients name a database, such as `PGDATABASE`, and the URL that leaves
     /// everything to such variables; `None` if none `is_set`.
     pub fn by_variables(is_set: impl Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
-        PRODUCTS.into_iter().filter_map(|product| product.variables).find_map(|(names, url)| {
+        PRODUCTS.iter().filter_map(|product| product.variables).find_map(|(names, url)| {
             let name = names.iter().find(|name| is_set(name))?;
             Some((*name, url))
         })
@@ -149,6 +167,7 @@ impl FromStr for Address {
                 Err(format!("it has no `//` behind `{scheme}:`"))
             }
             (Some(product), _) => (product.of_url)(url, shown),
+            (None, Some(scheme)) if left_out(scheme).is_some() => Err(left_out(scheme).unwrap_or_default()),
             (None, Some(other)) if url[other.len()..].starts_with("://") => {
                 Err(format!("`{other}` is not a database that the ingester knows"))
             }
@@ -160,7 +179,13 @@ impl FromStr for Address {
 
 /// Returns the product whose URLs begin with this scheme.
 fn product(scheme: &str) -> Option<&'static Product> {
-    PRODUCTS.into_iter().find(|product| product.schemes.contains(&scheme))
+    PRODUCTS.iter().copied().find(|product| product.schemes.contains(&scheme))
+}
+
+/// Returns the reason why a database's URLs are refused if only its driver is missing.
+fn left_out(scheme: &str) -> Option<String> {
+    let (_, feature) = LEFT_OUT.iter().find(|(its, _)| *its == scheme)?;
+    Some(format!("this program was compiled without the feature `{feature}` of the crate `ingester`"))
 }
 
 /// Returns true if this can be the scheme of a URL, and contains nothing secret.

@@ -132,13 +132,14 @@ impl std::error::Error for StoreError {
 
 /// Returns the remedy for a connection that cannot be encrypted as configured.
 fn check_encryption() -> String {
-    let settings: Vec<&str> = PRODUCTS.into_iter().filter_map(|product| product.encryption).collect();
+    let settings: Vec<&str> = PRODUCTS.iter().filter_map(|product| product.encryption).collect();
     format!("check the server's certificate, and {}", settings.join(", or "))
 }
 
 /// Returns examples of URLs.
 pub(super) fn url_examples() -> String {
-    format!("a URL is {}", PRODUCTS.map(|product| product.example).join(" or "))
+    let examples: Vec<&str> = PRODUCTS.iter().map(|product| product.example).collect();
+    format!("a URL is {}", examples.join(" or "))
 }
 
 /// Returns the class of an error.
@@ -222,7 +223,7 @@ fn facts_of(error: &sqlx::Error) -> Facts {
     let only = |class| Facts { class, hint: None, about: None, why_json: None };
     match error {
         E::Database(error) => {
-            let known = PRODUCTS.into_iter().find_map(|product| (product.facts)(error.as_ref()));
+            let known = PRODUCTS.iter().find_map(|product| (product.facts)(error.as_ref()));
             known.unwrap_or_else(|| only(ErrorClass::Unknown))
         }
         E::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -17,12 +17,15 @@ mod examine;
 mod facts;
 mod hosts;
 mod interface;
+#[cfg(feature = "mysql")]
 mod mysql;
 mod options;
 mod password;
 mod pool;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod servers;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod tls;
 mod values;
@@ -46,8 +49,29 @@ use interface::Product;
 use servers::Servers;
 use std::sync::Arc;
 
-/// The products with a driver.
-const PRODUCTS: [&Product; 3] = [&mysql::PRODUCT, &sqlite::PRODUCT, &postgres::PRODUCT];
+/// The products with a driver in this program.
+const PRODUCTS: &[&Product] = &[
+    #[cfg(feature = "mysql")]
+    &mysql::PRODUCT,
+    #[cfg(feature = "sqlite")]
+    &sqlite::PRODUCT,
+    #[cfg(feature = "postgres")]
+    &postgres::PRODUCT,
+];
+
+/// The schemes of products without a driver in this program, each with the feature that adds the driver.
+const LEFT_OUT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "mysql"))]
+    ("mysql", "mysql"),
+    #[cfg(not(feature = "mysql"))]
+    ("mariadb", "mysql"),
+    #[cfg(not(feature = "sqlite"))]
+    ("sqlite", "sqlite"),
+    #[cfg(not(feature = "postgres"))]
+    ("postgres", "postgres"),
+    #[cfg(not(feature = "postgres"))]
+    ("postgresql", "postgres"),
+];
 
 /// Connects once.
 pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<Pool, StoreError> {

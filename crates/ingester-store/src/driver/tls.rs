@@ -118,7 +118,7 @@ mod tests {
 
     /// Returns an address on which nothing listens. Connecting to it fails with another error than a wrong file.
     fn nobody() -> Address {
-        Address::mysql("127.0.0.1", 1, "root", Some("hunter2"), "d")
+        Address::mysql("127.0.0.1", 1, "root", Some("hunter2"), "d").unwrap()
     }
 
     #[tokio::test]
