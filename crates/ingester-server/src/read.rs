@@ -278,7 +278,7 @@ async fn all(
         let (text, share) = match portion {
             Ok(Portion { text, share }) => (Ok(text), share),
             Err(status) => {
-                tracing::warn!(error = %status, "A list was cut off");
+                tracing::warn!(error = %status, "The list ended early, and its client gets an incomplete answer");
                 (Err(std::io::Error::other(status)), share)
             }
         };

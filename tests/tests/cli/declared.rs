@@ -250,7 +250,7 @@ fn every_mistake_of_a_file_is_said_at_once_with_its_line() {
         lines,
         [
             "error: jobs.yaml line 4: kinds[0].version: expected a text (in quotes), found `1`",
-            "error: jobs.yaml line 8: kinds[0].columns[0].path: a path begins with a point: `.status.phase`",
+            "error: jobs.yaml line 8: kinds[0].columns[0].path: a path begins with a dot: `.status.phase`",
         ]
     );
 }

@@ -114,7 +114,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("empty/README.md", "nothing")]),
     mistake("text that is no object", "import --database-url {db} a.yaml", 1, "a.yaml: document 1 (line 1)", "not an object but a string")
         .files(&[("a.yaml", "just text\n")]),
-    mistake("tabs in YAML", "import --database-url {db} a.yaml", 1, "line 1 column 7", "YAML is indented by blanks")
+    mistake("tabs in YAML", "import --database-url {db} a.yaml", 1, "line 1 column 7", "indent YAML with spaces")
         .files(&[("a.yaml", "kind: Model\n\tmetadata: {}\n")]),
     mistake("an object without a kind", "import --database-url {db} a.yaml", 1, "a.yaml: document 1", "kind: missing; every Kubernetes object has one: add it")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nmetadata: {name: x}\n")]),
