@@ -1,5 +1,5 @@
-//! Runs writes. Each write is its own task: once begun, it runs to its end, even if its connection closes or the time for an answer is
-//! over, and then writes its line in the access log. It keeps its user's place until then.
+//! Runs writes. Each write is its own task: once begun, it runs to its end, even if its connection closes or `serve.timeout` passes. Then it
+//! writes its line in the access log, and gives its user's place back.
 
 use super::stages::Narrowed;
 use super::{Inner, Sources, holding, of_text};
