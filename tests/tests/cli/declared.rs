@@ -143,7 +143,7 @@ fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     folder.run(&["scaffold"]).exits(2).says(&["CRD"]);
     let [one, other] =
         ["certificates.cert-manager.io", "applications.argoproj.io"].map(|crd| format!("{CRDS}/{crd}.yaml"));
-    folder.run(&["scaffold", &one, &one]).exits(2).says(&["the CRD of Certificate in cert-manager.io is there twice"]);
+    folder.run(&["scaffold", &one, &one]).exits(2).says(&["the CRD of Certificate in cert-manager.io appears twice"]);
     folder.run(&["scaffold", "--rust", &one, &other]).exits(2).says(&["there are Certificate, Application"]);
 }
 

@@ -184,7 +184,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("an order by no column", "get models --database-url {db} --sort-by -nope", 2, "nope", "column").after(FILLED),
     mistake("a column that does not exist", "get models --database-url {db} --columns name,algoritm", 2, "algoritm", "did you mean `algorithm`?").after(FILLED),
     mistake("a word that is not a time", "get models --database-url {db} --created-after yesterday", 2, "yesterday", "expected a time such as `2026-01-31T10:00:00Z`").after(FILLED),
-    mistake("a token from somewhere else", "get models --database-url {db} --continue abc", 2, "the continue token is broken", "give it as it came").after(FILLED),
+    mistake("a token from somewhere else", "get models --database-url {db} --continue abc", 2, "the continue token is damaged", "pass it unchanged").after(FILLED),
     mistake("a state that does not exist", "get models --database-url {db} --state gone", 2, "gone", "deleted").after(FILLED),
     mistake("a template that does not end", "get models --database-url {db} -o jsonpath={.items[", 2, "-o: unterminated array", "`ingester get --help`").after(FILLED),
     mistake("an object that is not there", "get model none --database-url {db}", 1, "none", "not found").after(FILLED),

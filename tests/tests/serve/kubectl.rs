@@ -327,7 +327,7 @@ async fn it_reads_the_past() -> Result<()> {
         assert!(!said.ok && said.err.contains(part), "{selector}: {said:?}");
     }
     let watched = kubectl.run(&["get", "runs", "-n", "ml", "-w", "-l", &at(&began)])?;
-    assert!(!watched.ok && watched.err.contains("`at` is for objects and lists"), "{watched:?}");
+    assert!(!watched.ok && watched.err.contains("`at` works for objects and lists"), "{watched:?}");
     Ok(())
 }
 

@@ -135,12 +135,12 @@ async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_objec
     assert!(annotations["mirror.michelangelo.api/valid-to"].is_string(), "{one}");
     for (path, code, part) in [
         ("/nightly/history?version=9", 404, "the object has no version with the resourceVersion 9"),
-        ("/nightly/history?version=x", 400, "version: it is the resourceVersion"),
-        ("/nightly/history?at=1h", 400, "`at` is for objects and lists"),
+        ("/nightly/history?version=x", 400, "version: expected the resourceVersion"),
+        ("/nightly/history?at=1h", 400, "`at` works for objects and lists"),
         ("/nightly/history?continue=x", 400, "continue"),
         ("/monthly/history", 404, "\"monthly\" not found"),
         ("/nightly?version=2", 400, "NAME/history"),
-        ("?watch=true&at=1h", 400, "`at` is for objects and lists"),
+        ("?watch=true&at=1h", 400, "`at` works for objects and lists"),
         ("?at=in%201h", 400, "is in the future"),
         ("/nightly?at=2999-01-01", 400, "2999-01-01T00:00:00Z is in the future"),
     ] {
