@@ -194,7 +194,7 @@ fn a_version_that_is_not_there_is_named_with_the_reason() {
     diff(&["--from", "2026-01-01T12:00:00Z"])
         .exits(1)
         .says(&["is not known: its history begins at 2026-01-02T00:00:00Z"]);
-    diff(&["--from", "2025-12-01"]).exits(1).says(&["it was not there", "created at 2026-01-01T00:00:00Z"]);
+    diff(&["--from", "2025-12-01"]).exits(1).says(&["the object did not exist", "created at 2026-01-01T00:00:00Z"]);
     diff(&["--to", "10"]).exits(1).says(&["no version is known before", "--from"]);
     diff(&["--to", "tuesday"]).exits(2).says(&["--to:", "or a resourceVersion"]);
     // Files without versions have 0 in all of them.
@@ -220,7 +220,7 @@ fn of_several_objects_with_a_name_the_one_that_was_there_is_meant() {
     diff(&late).exits(1).says(&["--from: 2 objects had this name at 2026-01-02T06:00:00Z (u2, u1)", "--uid"]);
     let one = folder.past(&[&["diff", "run", "--uid", "u1"][..], &late].concat()).exits(0).out;
     assert!(one.starts_with("--- run.example.com/nightly 12 "), "{one}");
-    folder.past(&["get", "run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there"]);
+    folder.past(&["get", "run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["the object did not exist"]);
     // The second one is deleted.
     folder.query("UPDATE run SET delete_time = '2026-01-02 05:00:00.000000' WHERE uid = 'u2'");
     let evicted = diff(&late).exits(0).out;
@@ -307,7 +307,9 @@ fn a_moment_that_cannot_be_answered_says_why() {
     let begins =
         "the state of the object at 2026-01-01T12:00:00Z is not known: its history begins at 2026-01-02T00:00:00Z";
     get(&["run", "nightly", "--at", "2026-01-01T12:00:00Z"]).exits(1).says(&["\"nightly\" not found: ", begins]);
-    get(&["run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there", "it was created at 2026-01-01"]);
+    get(&["run", "nightly", "--at", "2025-12-31"])
+        .exits(1)
+        .says(&["the object did not exist", "it was created at 2026-01-01"]);
     get(&["run", "weekly", "--at", "2026-01-02T03:00:00Z"]).exits(1).says(&["\"weekly\" not found\n"]);
     // Known to be deleted then.
     get(&["run", "--uid", "u1", "--state", "live", "--at", "1s"]).exits(0).says(&["No resources found"]);
