@@ -46,7 +46,7 @@ pub mod kind_@ {
         /// Who answers for it.
         #[index(path = "name")]
         pub owner: Option<Owner>,
-        /// What it is for.
+        /// Its purpose.
         pub description: String,
         /// Learning algorithm.
         #[index]
@@ -56,7 +56,7 @@ pub mod kind_@ {
         pub tier: i32,
         /// Number of its version.
         pub revision: i64,
-        /// Whether it is closed to changes.
+        /// It is closed to changes.
         pub sealed: bool,
         /// Probability from which the answer is yes.
         pub threshold: f64,
@@ -64,11 +64,11 @@ pub mod kind_@ {
         pub artifacts: Vec<String>,
         /// Variables of its environment.
         pub environment: BTreeMap<String, String>,
-        /// What its pods may use.
+        /// The resources of its pods.
         pub resources: Resources,
-        /// What it reads.
+        /// Its inputs.
         pub inputs: Vec<Reference>,
-        /// What it writes.
+        /// Its output.
         pub output: Option<Reference>,
         /// Which sort of problem it solves.
         pub problem: Problem,
@@ -85,7 +85,7 @@ pub mod kind_@ {
         /// How far it is.
         #[index]
         pub phase: Phase,
-        /// What went wrong.
+        /// The error, if it failed.
         pub error_message: String,
         /// When it ended.
         pub end_time: Option<Timestamp>,
@@ -105,7 +105,7 @@ pub mod kind_@ {
         pub team: String,
     }
 
-    /// What pods may use.
+    /// The resources of pods.
     #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
     #[serde(rename_all = "camelCase", default)]
     pub struct Resources {

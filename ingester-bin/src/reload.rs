@@ -96,7 +96,7 @@ impl Reload {
         match self.level.set(self.config.log.level.as_str()) {
             Ok(true) => {}
             Ok(false) => tracing::warn!("log.level has no effect: RUST_LOG of the environment says what is logged"),
-            Err(error) => tracing::error!(%error, "log.level not changed"),
+            Err(error) => tracing::error!(%error, "Cannot change log.level"),
         }
     }
 }

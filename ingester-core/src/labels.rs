@@ -70,7 +70,7 @@ pub fn check_object_name(api_version: &str, name: &str) -> Result<(), &'static s
         };
     }
     Err(
-        "a name has small letters, digits, `-` and `.`, 253 at most, and each part between points begins and ends with a letter or a digit",
+        "a name has lower-case letters, digits, `-` and `.`, 253 at most, and each part between dots begins and ends with a letter or a digit",
     )
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn check_namespace(namespace: &str) -> Result<(), &'static str> {
     match namespace.is_empty() || namespace.len() <= NAME_LENGTH && is_dns_label(namespace.as_bytes()) {
         true => Ok(()),
         false => Err(
-            "a namespace has small letters, digits and `-`, 63 at most, and begins and ends with a letter or a digit",
+            "a namespace has lower-case letters, digits and `-`, 63 at most, and begins and ends with a letter or a digit",
         ),
     }
 }
@@ -149,7 +149,7 @@ fn check_prefix(prefix: &str) -> Result<(), LabelFault> {
     }
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
     if let Some(at) = prefix.find(|c| !allowed(c)) {
-        return Err((at, "the prefix of a key has small letters, digits, `-` and `.`".into()));
+        return Err((at, "the prefix of a key has lower-case letters, digits, `-` and `.`".into()));
     }
     let mut behind = 0;
     for part in prefix.split('.') {

@@ -190,6 +190,26 @@ fn links_of_documents_lead_somewhere() -> Result<()> {
     Ok(())
 }
 
+/// Users match these lines. Tests have copies of them, so only the crates' sources count.
+#[test]
+fn log_lines_that_operations_lists_exist() -> Result<()> {
+    let page = read("docs/operations.md")?;
+    let (_, table) = page.split_once("### Log lines").context("docs/operations.md lists no log lines")?;
+    let rows =
+        table.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|line| line.starts_with('|'));
+    let listed: Vec<String> = rows.filter_map(|row| row.split(" | ").next()).flat_map(code_spans).collect();
+    ensure!(listed.len() > 10, "only {} log lines are listed: how the table is read is wrong", listed.len());
+    let mut sources = String::new();
+    for file in files()?.iter().filter(|file| file.ends_with(".rs") && !file.contains("tests")) {
+        if file.starts_with("crates/") || file.starts_with("ingester-bin/") {
+            sources.push_str(&read(file)?);
+        }
+    }
+    let gone: Vec<&String> = listed.iter().filter(|text| !sources.contains(text.as_str())).collect();
+    ensure!(gone.is_empty(), "no source has these log lines: change the table, and say so in CHANGELOG.md: {gone:?}");
+    Ok(())
+}
+
 #[test]
 fn every_page_is_in_the_book_once() -> Result<()> {
     let mut listed = links(&read("docs/SUMMARY.md")?);

@@ -54,7 +54,7 @@ impl<'t> WrittenRule<'t> {
         let rule = Self::take(at, &mut keys, AFTER, faults)?;
         if let (Some(at), false) = (&rule.enforce, switch) {
             faults.push(at.fault(
-                "whether a rule is enforced is said by the configuration: under `policies.evict`, a rule of this name with `enforce: true`",
+                "the configuration enforces a rule: write a rule of this name with `enforce: true` under `policies.evict`",
             ));
         }
         (faults.len() == before).then_some(rule)

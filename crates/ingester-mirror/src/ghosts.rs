@@ -67,7 +67,7 @@ pub enum ResolveError {
     #[error(transparent)]
     Failed(#[from] AuditError),
     /// The object or the row has changed meanwhile.
-    #[error("it has changed meanwhile: look at it again")]
+    #[error("the object or its row has changed meanwhile: run `ingester ghosts` again")]
     Changed,
     /// The object cannot replace the row.
     #[error("the object cannot be stored: {0}; keep the row, or correct the object")]

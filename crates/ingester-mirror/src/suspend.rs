@@ -93,7 +93,7 @@ impl Suspension {
                 continue;
             }
             if wanted {
-                tracing::info!(kind, "Kind is being suspended: what has begun is finished");
+                tracing::info!(kind, "Kind is being suspended: finishing the work that has begun");
                 settling.push((*kind, switch));
             } else {
                 self.0.metrics.suspended(kind, false);

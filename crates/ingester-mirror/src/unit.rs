@@ -132,7 +132,7 @@ impl Unit {
             self.metrics.database_error(error.class());
             // Every tenth error is logged: an outage of an hour would fill ten thousand lines.
             if attempt % 10 == 0 && error.class() == ErrorClass::Lease {
-                tracing::warn!(%error, attempt, "Not written");
+                tracing::warn!(%error, attempt, "Not written while the Lease of this member is not renewed");
             } else if attempt % 10 == 0 {
                 tracing::error!(%error, attempt, doing, "Metadata storage failed, trying again");
             }

@@ -278,7 +278,7 @@ async fn all(
         let (text, share) = match portion {
             Ok(Portion { text, share }) => (Ok(text), share),
             Err(status) => {
-                tracing::warn!(error = %status, "A list was cut off");
+                tracing::warn!(error = %status, "A list ended early: its connection is closed, so that the client notices");
                 (Err(std::io::Error::other(status)), share)
             }
         };

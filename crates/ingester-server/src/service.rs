@@ -48,7 +48,7 @@ use tower_http::compression::Compression;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate as _};
 use writes::Writes;
 
-/// The time that the database has to answer a readiness check, and the time for which the result is cached.
+/// How long a readiness check waits for the database, and how long its result is cached.
 const READY: Duration = Duration::from_secs(2);
 
 /// Everything that a server needs to answer.
@@ -69,7 +69,7 @@ pub struct Sources {
     pub former: FormerAccess,
     /// The saved queries.
     pub saved: SavedQueries,
-    /// The limits on the cost of a question.
+    /// The limits of each query: time, rows and bytes.
     pub limits: Limits,
     /// The limit on concurrent requests for objects.
     pub places: Places,
@@ -108,7 +108,7 @@ impl Service {
         Service(Arc::new(Inner { sources, documents, ready, writes, namespaces }))
     }
 
-    /// Waits at most this long for the writes that have outlived their requests; then unfinished writes are given up.
+    /// Waits at most this long for writes that still run after their requests have ended, and then gives up the unfinished ones.
     pub async fn finish(&self, patience: Duration) {
         self.0.writes.finish(patience).await;
     }
@@ -162,7 +162,7 @@ impl Inner {
         let parsed = Parsed::of(uri.path(), self.sources.kinds);
         match parsed.target() {
             Some(Target::Health(name)) => return Ok(self.health(name).await),
-            // Kubernetes shows it to everybody, too.
+            // Kubernetes shows its version without authentication, too.
             Some(Target::Version) if matches!(parts.method, Method::GET | Method::HEAD) => {
                 return self.document(&Target::Version, &parts.headers);
             }
@@ -247,7 +247,7 @@ impl Inner {
     }
 }
 
-/// Returns the response, which now holds a place until it is sent.
+/// Ties a place to the response: the place is free again when the response has been sent.
 fn holding(mut response: Response<Body>, place: Place) -> Response<Body> {
     response.extensions_mut().insert(place);
     response

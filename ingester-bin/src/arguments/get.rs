@@ -110,7 +110,7 @@ Examples:
 /// The folder of saved queries.
 #[derive(Debug, Args)]
 pub(crate) struct QueriesFolder {
-    /// The folder of saved queries, each a .yaml, .yml or .json file. By default `queries` beside the file of --config, else `queries`
+    /// The folder of saved queries, each a .yaml, .yml or .json file. By default `queries` next to the file of --config, else `queries`
     /// in the current folder.
     #[arg(long, value_name = "DIR", help_heading = "Saved queries")]
     pub(crate) queries: Option<PathBuf>,
@@ -125,7 +125,7 @@ pub(crate) struct QueriesFolder {
 pub(crate) struct Queries {
     #[command(flatten)]
     pub(crate) folder: QueriesFolder,
-    /// The configuration, beside which the folder is.
+    /// The configuration, next to which the folder is.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// The output format.

@@ -27,7 +27,7 @@ pub(crate) struct Kubeconfig {
     /// The namespace of the context. By default that of the context of --from.
     #[arg(short, long, value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,
-    /// A user of another kubeconfig that is read beside this one.
+    /// A user of another kubeconfig that is read in addition to this one.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["token_file", "from"], help_heading = "Who asks")]
     pub(crate) user: Option<String>,
     /// A file with a token, read by kubectl each time, such as that of a service account.

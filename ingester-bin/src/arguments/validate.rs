@@ -12,7 +12,7 @@ Examples:
 
 /// Create, change, delete and evict test objects, and compare each step with SQL.
 ///
-/// Run this beside an `ingester run` with the same configuration. One object of each kind is created, updated, labelled and deleted;
+/// Run this while `ingester run` runs with the same configuration. One object of each kind is created, updated, labelled and deleted;
 /// another one is evicted, unless the kind is not evictable. After each step the row is compared with the object. In the end objects and
 /// rows are removed. Controllers act on these objects as on any others: a PipelineRun runs. So the command needs --yes, and a namespace
 /// that has the label PREFIX/Validate=true, where PREFIX is michelangelo unless the program has another one. Exits with 1 if a step failed.

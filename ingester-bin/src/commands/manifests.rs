@@ -251,7 +251,7 @@ fn kinds_of_a_file(files: &[Written], arguments: &Manifests, source: DatabaseSou
 
 fn kustomization(names: &[String], mounted: &str) -> String {
     let mut text = String::from(
-        "# Written by `ingester manifests`. Your own settings belong in an overlay, in a folder beside this one:
+        "# Written by `ingester manifests`. Your own settings belong in an overlay, in a folder next to this one:
 #
 #   apiVersion: kustomize.config.k8s.io/v1beta1
 #   kind: Kustomization

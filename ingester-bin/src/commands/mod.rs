@@ -184,7 +184,7 @@ fn warn_unchecked(identity: &ClusterCheck) {
     if let ClusterCheck::Unchecked(reason) = identity {
         tracing::warn!(
             reason,
-            "Not checked whether the database belongs to this cluster: two clusters in one database would mark each other's \
+            "Cannot check that the database belongs to this cluster: two clusters in one database would mark each other's \
              rows as deleted. Grant the ingester `get` on the namespace kube-system"
         );
     }
@@ -241,7 +241,10 @@ async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), Decl
         tracing::info!(change, "Table changed");
     }
     for left in &made.left {
-        tracing::warn!(change = left, "No longer declared, but kept");
+        tracing::warn!(
+            change = left,
+            "No longer declared, but kept: `ingester schema diff` names the command that drops it"
+        );
     }
     Ok(())
 }

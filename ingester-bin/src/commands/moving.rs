@@ -35,7 +35,7 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
     let origin = Database::named(from, arguments.from_password_file.as_deref())?;
     if origin.address().to_string() == database.address().to_string() {
         return Err(Failure::Usage(anyhow!(
-            "{origin} is both copied and written: name another database with --database-url"
+            "{origin} is both the source and the destination: name another database with --database-url"
         )));
     }
     let names: Vec<String> = arguments.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();

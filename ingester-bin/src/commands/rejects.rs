@@ -68,7 +68,7 @@ async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, 
 
 async fn clear(arguments: RejectsClear, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     if arguments.kinds.is_empty() && arguments.uid.is_empty() && !arguments.all {
-        return Err(Failure::Usage(anyhow!("name what is cleared: KIND, --uid UID, or --all")));
+        return Err(Failure::Usage(anyhow!("say which rejects to clear: KIND, --uid UID, or --all")));
     }
     let kinds_named = meant(&arguments.kinds, kinds)?;
     let database = arguments.target.database(kinds)?;

@@ -34,7 +34,7 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
                     Ok(false) => {}
                     Err(error) => {
                         is_known = false;
-                        tracing::debug!(kind = kind.name(), %error, "Evicted rows not looked for, trying again");
+                        tracing::debug!(kind = kind.name(), %error, "Cannot look for evicted rows, trying again");
                     }
                 }
             }

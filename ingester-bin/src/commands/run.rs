@@ -317,7 +317,7 @@ async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ing
             Ok(counted) => counted,
             // A kind that was never mirrored here may have no table.
             Err(error) => {
-                tracing::debug!(kind = name, %error, "Rows outside of the configuration not counted");
+                tracing::debug!(kind = name, %error, "Cannot count the rows outside of the configuration");
                 continue;
             }
         };

@@ -51,7 +51,7 @@ fn from_files(files: &[PathBuf]) -> Result<Vec<CustomResourceDefinition>, Failur
             if all.iter().any(is_same) {
                 let kind = &crd.spec.names.kind;
                 let group = &crd.spec.group;
-                return Err(Failure::Usage(anyhow!("{shown}: the CRD of {kind} in {group} is there twice")));
+                return Err(Failure::Usage(anyhow!("{shown}: the CRD of {kind} in {group} appears twice")));
             }
             all.push(crd);
         }

@@ -336,12 +336,12 @@ const fn check_expression(part: &Part<'_>, expression: &Expression, faults: &mut
         }
         Expression::Concat(all) => {
             if all.is_empty() {
-                faults.add(part.begin().str("there is nothing to put together"));
+                faults.add(part.begin().str("`concat` has no values"));
             }
             let mut i = 0;
             while i < all.len() {
                 check_expression(part, &all[i], faults);
-                check_text(part, "a text is put together of texts, and one of them is ", &all[i], faults);
+                check_text(part, "`concat` joins texts, and one of its values is ", &all[i], faults);
                 i += 1;
             }
         }
@@ -424,9 +424,9 @@ const fn check_condition(part: &Part<'_>, condition: &Condition, faults: &mut Fa
         }
         Condition::Stored(value, of) => {
             check_expression(part, value, faults);
-            check_text(part, "a condition looks for a uid, and its value is ", value, faults);
+            check_text(part, "`stored` looks for a uid, and its value is ", value, faults);
             if of.is_empty() {
-                faults.add(part.begin().str("a condition has no kinds among whose objects it looks"));
+                faults.add(part.begin().str("`stored` names no kind"));
             }
             let mut i = 0;
             while i < of.len() {
@@ -649,19 +649,16 @@ mod tests {
             ),
             (Expression::text("a\\b"), "a text may have no backslashes, and no control characters but line breaks"),
             (Expression::text("a\tb"), "a text may have no backslashes, and no control characters but line breaks"),
-            (Concat(&[]), "there is nothing to put together"),
+            (Concat(&[]), "`concat` has no values"),
             (
                 Concat(&[Expression::Literal(Literal::Text("a\nb")), Null, Column("res_version")]),
-                "a text is put together of texts, and one of them is an integer: cast it",
+                "`concat` joins texts, and one of its values is an integer: cast it",
             ),
             (
                 Case(&[(Condition::Stored(Column("create_time"), &[MODEL]), Null)], &Column("name")),
-                "a condition looks for a uid, and its value is a time: cast it",
+                "`stored` looks for a uid, and its value is a time: cast it",
             ),
-            (
-                Case(&[(Condition::Stored(Column("name"), &[]), Null)], &Column("name")),
-                "a condition has no kinds among whose objects it looks",
-            ),
+            (Case(&[(Condition::Stored(Column("name"), &[]), Null)], &Column("name")), "`stored` names no kind"),
             (
                 Case(&[(Condition::Stored(Column("name"), &[OTHER, STRANGER]), Null)], &Column("name")),
                 "kind `michelangelo.api/v2 Stranger` is not in the registry: add it there, or take it out of the condition",

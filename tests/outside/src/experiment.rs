@@ -24,7 +24,7 @@ pub struct ExperimentSpec {
     #[index(path = "name")]
     #[index(column = "team", path = "team")]
     pub owner: Option<Owner>,
-    /// What it learns from.
+    /// The dataset that it learns from.
     #[index]
     pub dataset: Option<DatasetReference>,
     /// Until when it must be done.
@@ -32,7 +32,7 @@ pub struct ExperimentSpec {
     pub deadline: Option<Timestamp>,
     /// How many trials it may run.
     pub max_trials: i32,
-    /// What it is about, such as `nlp`; in SQL a table of its own.
+    /// Its topics, such as `nlp`; in SQL a table of their own.
     #[index(many)]
     pub tags: Vec<String>,
 }

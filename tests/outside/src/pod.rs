@@ -38,7 +38,7 @@ pub struct PodMetadata {
 pub struct OwnerReference {
     /// Its uid.
     pub uid: String,
-    /// Whether it is the one that manages the object.
+    /// True for the owner that manages the object.
     pub controller: bool,
 }
 

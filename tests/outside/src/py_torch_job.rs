@@ -40,7 +40,7 @@ pub struct ReplicaSpec {
 #[derive(Deserialize, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobStatus {
-    /// What has happened, the latest last.
+    /// Its conditions, the latest last.
     pub conditions: Vec<JobCondition>,
     /// When the operator began to handle it.
     pub start_time: Option<Time>,

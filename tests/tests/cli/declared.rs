@@ -143,7 +143,7 @@ fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     folder.run(&["scaffold"]).exits(2).says(&["CRD"]);
     let [one, other] =
         ["certificates.cert-manager.io", "applications.argoproj.io"].map(|crd| format!("{CRDS}/{crd}.yaml"));
-    folder.run(&["scaffold", &one, &one]).exits(2).says(&["the CRD of Certificate in cert-manager.io is there twice"]);
+    folder.run(&["scaffold", &one, &one]).exits(2).says(&["the CRD of Certificate in cert-manager.io appears twice"]);
     folder.run(&["scaffold", "--rust", &one, &other]).exits(2).says(&["there are Certificate, Application"]);
 }
 
@@ -250,7 +250,7 @@ fn every_mistake_of_a_file_is_said_at_once_with_its_line() {
         lines,
         [
             "error: jobs.yaml line 4: kinds[0].version: expected a text (in quotes), found `1`",
-            "error: jobs.yaml line 8: kinds[0].columns[0].path: a path begins with a point: `.status.phase`",
+            "error: jobs.yaml line 8: kinds[0].columns[0].path: a path begins with a dot: `.status.phase`",
         ]
     );
 }

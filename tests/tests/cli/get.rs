@@ -397,7 +397,7 @@ fn pages_put_together_are_the_whole() {
     let names: Vec<&str> = names.iter().map(|name| name.rsplit('/').next().unwrap()).collect();
     assert_eq!(names, ["m5", "m4", "m3", "m2", "m1", "m0"]);
     assert_eq!(folder.names(&["--chunk-size", "2", "--state", "all"]).len(), 6);
-    folder.get(&["models", "--continue", "nonsense"]).exits(2).says(&["continue token is broken"]);
+    folder.get(&["models", "--continue", "nonsense"]).exits(2).says(&["continue token is damaged"]);
 }
 
 #[test]

@@ -188,11 +188,13 @@ fn a_diff_is_of_the_last_two_versions_unless_it_says_otherwise() {
 fn a_version_that_is_not_there_is_named_with_the_reason() {
     let folder = folder();
     let diff = |arguments: &[&str]| folder.past(&[&["diff", "run", "nightly"], arguments].concat());
-    diff(&["--from", "7"]).exits(1).says(&["--from: no version of it has the resourceVersion 7", "ingester history"]);
+    diff(&["--from", "7"])
+        .exits(1)
+        .says(&["--from: the object has no version with the resourceVersion 7", "ingester history"]);
     diff(&["--from", "2026-01-01T12:00:00Z"])
         .exits(1)
         .says(&["is not known: its history begins at 2026-01-02T00:00:00Z"]);
-    diff(&["--from", "2025-12-01"]).exits(1).says(&["it was not there", "created at 2026-01-01T00:00:00Z"]);
+    diff(&["--from", "2025-12-01"]).exits(1).says(&["the object did not exist", "created at 2026-01-01T00:00:00Z"]);
     diff(&["--to", "10"]).exits(1).says(&["no version is known before", "--from"]);
     diff(&["--to", "tuesday"]).exits(2).says(&["--to:", "or a resourceVersion"]);
     // Files without versions have 0 in all of them.
@@ -203,7 +205,7 @@ fn a_version_that_is_not_there_is_named_with_the_reason() {
     folder
         .past(&["diff", "run", "made", "--to", "0"])
         .exits(1)
-        .says(&["2 versions of it have the resourceVersion 0", "by a time"]);
+        .says(&["2 different versions of the object have the resourceVersion 0", "by a time"]);
     folder.past(&["diff", "run", "made"]).exits(0);
     folder.past(&["diff", "run", "weekly"]).exits(1).says(&["not found"]);
 }
@@ -215,10 +217,10 @@ fn of_several_objects_with_a_name_the_one_that_was_there_is_meant() {
     let late = ["--from", "2026-01-02T06:00:00Z", "--to", "10"];
     // The first one is evicted, and the second one was created although the row of the first is there.
     folder.query("UPDATE run SET delete_time = NULL, evict_time = '2026-01-02 02:30:00.000000' WHERE uid = 'u1'");
-    diff(&late).exits(1).says(&["--from: 2 objects of this name were there at 2026-01-02T06:00:00Z (u2, u1)", "--uid"]);
+    diff(&late).exits(1).says(&["--from: 2 objects had this name at 2026-01-02T06:00:00Z (u2, u1)", "--uid"]);
     let one = folder.past(&[&["diff", "run", "--uid", "u1"][..], &late].concat()).exits(0).out;
     assert!(one.starts_with("--- run.example.com/nightly 12 "), "{one}");
-    folder.past(&["get", "run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there"]);
+    folder.past(&["get", "run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["the object did not exist"]);
     // The second one is deleted.
     folder.query("UPDATE run SET delete_time = '2026-01-02 05:00:00.000000' WHERE uid = 'u2'");
     let evicted = diff(&late).exits(0).out;
@@ -297,14 +299,17 @@ fn a_moment_that_cannot_be_answered_says_why() {
     get(&["runs", "--at", "1h", "--watch"]).exits(2).says(&["--watch", "--at"]);
     get(&["runs", "--at", "1h", "--group-by", "phase"]).exits(2).says(&["--group-by", "--at"]);
     get(&["runs", "--at", "tuesday"]).exits(2).says(&["--at: time `tuesday`"]);
-    get(&["runs", "--at", "in 1h"]).exits(2).says(&["has not come", "by the clock of the database"]);
+    get(&["runs", "--at", "in 1h"]).exits(2).says(&["is in the future", "the clock of the database says"]);
     folder
         .past(&["diff", "run", "nightly", "--to", "2999-01-01"])
         .exits(2)
-        .says(&["2999-01-01T00:00:00Z has not come"]);
-    let begins = "what it was like at 2026-01-01T12:00:00Z is not known: its history begins at 2026-01-02T00:00:00Z";
+        .says(&["2999-01-01T00:00:00Z is in the future"]);
+    let begins =
+        "the state of the object at 2026-01-01T12:00:00Z is not known: its history begins at 2026-01-02T00:00:00Z";
     get(&["run", "nightly", "--at", "2026-01-01T12:00:00Z"]).exits(1).says(&["\"nightly\" not found: ", begins]);
-    get(&["run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there", "it was created at 2026-01-01"]);
+    get(&["run", "nightly", "--at", "2025-12-31"])
+        .exits(1)
+        .says(&["the object did not exist", "it was created at 2026-01-01"]);
     get(&["run", "weekly", "--at", "2026-01-02T03:00:00Z"]).exits(1).says(&["\"weekly\" not found\n"]);
     // Known to be deleted then.
     get(&["run", "--uid", "u1", "--state", "live", "--at", "1s"]).exits(0).says(&["No resources found"]);

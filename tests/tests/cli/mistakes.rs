@@ -114,7 +114,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("empty/README.md", "nothing")]),
     mistake("text that is no object", "import --database-url {db} a.yaml", 1, "a.yaml: document 1 (line 1)", "not an object but a string")
         .files(&[("a.yaml", "just text\n")]),
-    mistake("tabs in YAML", "import --database-url {db} a.yaml", 1, "line 1 column 7", "YAML is indented by blanks")
+    mistake("tabs in YAML", "import --database-url {db} a.yaml", 1, "line 1 column 7", "indent YAML with spaces")
         .files(&[("a.yaml", "kind: Model\n\tmetadata: {}\n")]),
     mistake("an object without a kind", "import --database-url {db} a.yaml", 1, "a.yaml: document 1", "kind: missing; every Kubernetes object has one: add it")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nmetadata: {name: x}\n")]),
@@ -184,7 +184,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("an order by no column", "get models --database-url {db} --sort-by -nope", 2, "nope", "column").after(FILLED),
     mistake("a column that does not exist", "get models --database-url {db} --columns name,algoritm", 2, "algoritm", "did you mean `algorithm`?").after(FILLED),
     mistake("a word that is not a time", "get models --database-url {db} --created-after yesterday", 2, "yesterday", "expected a time such as `2026-01-31T10:00:00Z`").after(FILLED),
-    mistake("a token from somewhere else", "get models --database-url {db} --continue abc", 2, "the continue token is broken", "give it as it came").after(FILLED),
+    mistake("a token from somewhere else", "get models --database-url {db} --continue abc", 2, "the continue token is damaged", "pass it unchanged").after(FILLED),
     mistake("a state that does not exist", "get models --database-url {db} --state gone", 2, "gone", "deleted").after(FILLED),
     mistake("a template that does not end", "get models --database-url {db} -o jsonpath={.items[", 2, "-o: unterminated array", "`ingester get --help`").after(FILLED),
     mistake("an object that is not there", "get model none --database-url {db}", 1, "none", "not found").after(FILLED),

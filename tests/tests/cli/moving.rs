@@ -193,7 +193,7 @@ fn a_table_with_rows_and_no_kind_is_named_and_nothing_is_called_equal() {
 fn what_is_not_another_database_of_objects_is_refused() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);
-    folder.import(&["--from", "sqlite://test.db"]).exits(2).says(&["is both copied and written"]);
+    folder.import(&["--from", "sqlite://test.db"]).exits(2).says(&["is both the source and the destination"]);
     copied(&folder, &["--from", "sqlite://none.db"]).exits(2).says(&["none.db"]);
     copied(&folder, &["--from", "sqlite://test.db", "--assume", "live"])
         .exits(2)

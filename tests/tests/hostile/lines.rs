@@ -78,7 +78,7 @@ async fn what_is_refused_or_takes_too_long_has_its_line() {
     let get = format!("{MODELS}/m0");
     assert_eq!(world.ask("ada", "GET", &format!("{MODELS}/slow"), "").await, 504);
     assert_eq!(world.ask("ada", "GET", &get, "").await, 200);
-    until("this user asks too much", async || world.ask("ada", "PATCH", &get, "{}").await == 429).await;
+    until("this user sends too many requests", async || world.ask("ada", "PATCH", &get, "{}").await == 429).await;
     until("each has its line", async || lines("ada").len() == world.reached()).await;
     let line = |code: &str| shown(lines("ada").iter().find(|line| line["code"] == code).unwrap(), &FIELDS);
     assert_eq!(line("504"), "get michelangelo.api models - ml slow - - - 504");

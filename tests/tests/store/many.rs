@@ -39,7 +39,7 @@ on_galera! {
     objects_written_one_by_one_have_the_values_of_a_batch
 }
 
-/// What it is for.
+/// The names and uses of a certificate.
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
 #[kube(group = "example.com", version = "v1", kind = "Certificate", plural = "certificates", namespaced)]
 #[kube(status = "CertificateStatus", schema = "disabled")]
@@ -58,7 +58,7 @@ pub struct CertificateSpec {
     pub renewals: Vec<Option<Time>>,
 }
 
-/// What is the case.
+/// The state of a certificate.
 #[derive(Indexed, Serialize, Deserialize, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CertificateStatus {

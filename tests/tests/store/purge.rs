@@ -1,4 +1,4 @@
-//! Rows of objects that were deleted long ago are purged, and no other rows.
+//! Purged rows of deleted objects, and no other rows.
 
 use crate::world::{Stores as _, World, kind, model, row};
 use anyhow::Result;

@@ -200,7 +200,7 @@ async fn a_moment_is_waited_for_and_one_that_is_far_ahead_is_refused(world: Worl
     ensure!(begin.elapsed() < Duration::from_secs(3), "an earlier moment is not waited for");
     let ahead = Micros(store.now().0 + 30_000_000);
     let error = store.ask_at(&KIND, &Query::default(), ahead, Limits::default()).err().context("refused")?.to_string();
-    ensure!(error.contains("has not come: it is "), "{error}");
+    ensure!(error.contains("is in the future: the clock of the database says "), "{error}");
     // Another program that reads alone, as `ingester get` does.
     let reader = world.connect(ConnectOptions::default().read_only(true).create(false)).await?;
     let begin = Instant::now();

@@ -306,12 +306,12 @@ impl Config {
             }
             (None, Some(_)) => {
                 let message = "`metadataStorage.passwordFile` or DATABASE_PASSWORD_FILE is set, but no URL: set `databaseURL` or DATABASE_URL, \
-                               or `mysql.passwordFile` beside `mysql.host`";
+                               or `mysql.passwordFile` with `mysql.host`";
                 return Err(ConfigError::of(message));
             }
             (None, None) if **password_command != PasswordCommand::default() => {
                 let message = "`metadataStorage.passwordCommand` is set, but no URL: set `databaseURL` or DATABASE_URL, or \
-                               `mysql.passwordCommand` beside `mysql.host`";
+                               `mysql.passwordCommand` with `mysql.host`";
                 return Err(ConfigError::of(message));
             }
             (None, None) => self.mysql.address()?,

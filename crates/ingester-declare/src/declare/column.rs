@@ -145,8 +145,8 @@ pub(super) fn read_column<'t>(
         for (at, what) in [
             (&default, "a column of many values has no default: leave it out"),
             (&key, "the table of many values is there for its keys: leave `key` out"),
-            (&keep, "which of many values would stay is not defined: leave `keep` out"),
-            (&first, "which of many values would stay is not defined: leave `first` out"),
+            (&keep, "with many values, it is not defined which one stays: leave `keep` out"),
+            (&first, "with many values, it is not defined which one stays: leave `first` out"),
         ] {
             faults.extend(at.as_ref().map(|at| at.fault(what)));
         }
@@ -339,7 +339,7 @@ fn type_of_path(
             _ if !path.functions.is_empty() => "no schema says which type it has: give `type`".into(),
             Some(found) => crd::no_type(found),
             None if has_schema => "the CRD does not say which type it has: give `type`".into(),
-            None => "its type is not known: give `type`, or the CRD with `crd: FILE` beside `kind`".into(),
+            None => "its type is not known: give `type`, or the CRD with `crd: FILE` next to `kind`".into(),
         }));
     }
     known

@@ -29,7 +29,7 @@ fn step(theirs: &Theirs) -> Result<Step, String> {
         Theirs::Wildcard => Err("no path has `.*`, whose first value is another one each time".into()),
         Theirs::Union(_) => Err("no path has several names or numbers in one bracket".into()),
         Theirs::List(_) | Theirs::Text(_) | Theirs::Word(_) | Theirs::Int(_) | Theirs::Float(_) | Theirs::Bool(_) => {
-            Err("it has more than fields, elements and filters".into())
+            Err("it has something other than fields, elements and filters".into())
         }
     }
 }

@@ -250,7 +250,7 @@ fn check_pruned(
             }
         }
         if conditions.iter().any(is_read) {
-            faults.push(at.fault(format!("`{path}` is pruned, and the filter reads it: leave one of both out")));
+            faults.push(at.fault(format!("`{path}` is pruned, and the filter reads it: leave one of them out")));
         }
     }
 }

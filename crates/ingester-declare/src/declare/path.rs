@@ -218,7 +218,7 @@ impl Path {
         if of_many {
             if let Some(folded) = self.functions.iter().find(|function| function.folds()) {
                 return Err(format!(
-                    "`many` takes all values, and `{}` makes one of them: leave one of both out",
+                    "`many` takes all values, and `{}` makes one of them: leave one of them out",
                     folded.name()
                 ));
             }
@@ -365,7 +365,7 @@ impl<'t> Scanner<'t> {
         }
         if !self.rest.starts_with(['.', '[']) {
             let bare = self.text.trim().trim_start_matches(['{', '$', '.', ' ']).trim_end_matches(['}', ' ']);
-            return Err(format!("a path begins with a point: `.{bare}`"));
+            return Err(format!("a path begins with a dot: `.{bare}`"));
         }
         let steps = self.steps()?;
         let mut functions = Vec::new();
@@ -426,7 +426,7 @@ impl<'t> Scanner<'t> {
                 }
                 if !names.iter().all(|name| is_plain(name)) {
                     return Err(format!(
-                        "`{front}` in `[{front}=...]` is not the name of a field: names with points between them"
+                        "`{front}` in `[{front}=...]` is not the name of a field: names with dots between them"
                     ));
                 }
                 let literal = self.literal(']')?;
@@ -578,7 +578,7 @@ impl Condition {
         let folds = path.functions.iter().any(Function::folds);
         if folds || (path.gives() != Gives::Json && path.gives() != Gives::Text) {
             return Err(
-                "a condition compares texts, numbers and truths as they are written: leave the function out".into()
+                "a condition compares texts, numbers and booleans as they are written: leave the function out".into()
             );
         }
         let mut scanner = Scanner { text, rest };

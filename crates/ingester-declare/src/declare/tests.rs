@@ -631,7 +631,7 @@ fn what_cannot_be_pruned_is_said_with_its_line() {
         ("evictable: false\n  prune: '.spec.env[name=TOKEN]'", "a path of names"),
         ("evictable: false\n  prune: [.spec.text, .spec.text.more]", "is pruned already with `.spec.text`"),
         ("evictable: false\n  prune: [.spec.text, .spec.text]", "is pruned already with `.spec.text`"),
-        ("evictable: false\n  prune: spec.text", "a path begins with a point"),
+        ("evictable: false\n  prune: spec.text", "a path begins with a dot"),
         ("evictable: false\n  prune: .spec.text | lower", "leave the functions out"),
     ] {
         let error = pruned(more).unwrap_err();
@@ -675,10 +675,7 @@ fn rules_of_a_file_are_those_of_a_struct_and_are_spelled_as_they_were_read() {
 fn what_is_wrong_with_a_rule_is_said_with_its_place() {
     for (rule, says) in [
         ("{after: 1d}", "kinds[0].evict[0]: `name` is missing"),
-        (
-            "{name: a, after: 1d, enforce: true}",
-            "kinds[0].evict[0].enforce: whether a rule is enforced is said by the configuration",
-        ),
+        ("{name: a, after: 1d, enforce: true}", "kinds[0].evict[0].enforce: the configuration enforces a rule"),
         ("{name: a, when: {}}", "kinds[0].evict[0].when: nothing is selected"),
         ("{name: a, when: {fieldSelector: 'owner=a=b'}}", "kinds[0].evict[0].when.fieldSelector: "),
         ("{name: a, when: {labelSelector: 'a b'}}", "kinds[0].evict[0].when.labelSelector: "),

@@ -114,7 +114,7 @@ fn scan_error(error: &ScanError, first_line: u64) -> DocumentError {
             let message = kind.to_string();
             let is_tab = message.split(|c: char| !c.is_alphabetic()).any(|word| word == "tab" || word == "tabs");
             let remedy = match message.as_str() {
-                _ if is_tab => "; YAML is indented by blanks",
+                _ if is_tab => "; indent YAML with spaces",
                 text if text.starts_with("mapping values are not allowed") => "; put a text with `: ` in quotes",
                 text if text.contains("block scalar") => "; put a text that begins with `|` or `>` in quotes",
                 _ => "",

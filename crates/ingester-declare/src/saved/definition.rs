@@ -47,7 +47,7 @@ struct Head {
 impl Head {
     fn read(root: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
         let Entries { own: [name, description, kind, api_version, parameters, ..], .. } = Entries::read(root, faults)?;
-        let label = "small letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
+        let label = "lower-case letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
         let name = root.required("name", name, label, faults).and_then(|(name, text)| {
             if !is_label(text) {
                 faults.push(name.expected(label));

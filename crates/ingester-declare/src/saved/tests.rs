@@ -188,9 +188,9 @@ fn all_mistakes_of_all_files_are_found_at_once_with_their_places() {
     let said: Vec<String> = error.mistakes.iter().map(ToString::to_string).collect();
     let expected = [
         "one.yaml line 3: filtr: unknown key `filtr`; did you mean `filter`?",
-        "one.yaml line 1: name: expected small letters, digits and `-`, 63 at most, with a letter or a digit at both ends, found `A b`",
+        "one.yaml line 1: name: expected lower-case letters, digits and `-`, 63 at most, with a letter or a digit at both ends, found `A b`",
         "one.yaml line 2: kind: unknown kind `Modl`, did you mean `Model`?",
-        "two.yaml line 1: `name` is missing: small letters, digits and `-`",
+        "two.yaml line 1: `name` is missing: lower-case letters, digits and `-`",
         "two.yaml line 3: filter.all[0]: model has no column for the field `create_tim`; did you mean `create_time`?",
         "two.yaml line 3: filter.all[1]: expected a test: equals, notEquals, less, lessOrEqual, greater, greaterOrEqual, in, notIn, like, exists, empty",
         "two.yaml line 2: limit: expected a whole number from 1 to 4294967295, found `0`",

@@ -76,7 +76,7 @@ impl Unknown {
         let remedy = if let Some(hint) = self.hint {
             hint.to_owned()
         } else if self.key.contains(':') {
-            "write a blank after the colon".to_owned()
+            "write a space after the colon".to_owned()
         } else if let Some(meant) = self.meant() {
             format!("did you mean `{meant}`?")
         } else if let Some(meant) = nearest(&self.key, &names) {
@@ -108,7 +108,7 @@ mod tests {
             ("{pat: 1}", "line 1: file.pat: unknown key `pat`; did you mean `path`?"),
             ("{x: 1}", "line 1: file.x: unknown key `x`; known: path, column"),
             ("with: 1", "line 1: file.with: unknown key `with`; write `path`"),
-            ("{\"a\":1,\n\"path:b\":}", "line 2: file.path:b: unknown key `path:b`; write a blank after the colon"),
+            ("{\"a\":1,\n\"path:b\":}", "line 2: file.path:b: unknown key `path:b`; write a space after the colon"),
             (
                 "path: 1\ncolumn: 2\npath: 3",
                 "line 3: file.path: the key `path` is there twice, first on line 1; remove one of them",
@@ -137,7 +137,7 @@ mod tests {
         }
         assert_eq!(
             said("{path:x: 1}", &PASSWORDS),
-            ["line 1: file.path***: unknown key `path***`; write a blank after the colon"]
+            ["line 1: file.path***: unknown key `path***`; write a space after the colon"]
         );
     }
 }

@@ -146,7 +146,7 @@ impl<'t> Located<'t> {
         let what = match self.content() {
             Content::Text(text) => return Some(text),
             Content::Number(_) => "a text (in quotes)",
-            Content::Truth(_) => "a text (in quotes: `y`, `n`, `on`, `off`, `yes` and `no` are truths in YAML)",
+            Content::Truth(_) => "a text (in quotes: `y`, `n`, `on`, `off`, `yes` and `no` are booleans in YAML)",
             _ => "a text",
         };
         faults.push(self.expected(what));

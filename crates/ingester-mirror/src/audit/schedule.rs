@@ -159,7 +159,7 @@ async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> boo
     let metrics = match Metrics::new() {
         Ok(metrics) => metrics,
         Err(error) => {
-            tracing::warn!(kind = name, %error, "Not audited");
+            tracing::warn!(kind = name, %error, "Audit not started, trying again in the next period");
             return false;
         }
     };

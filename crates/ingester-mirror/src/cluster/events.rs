@@ -77,7 +77,7 @@ fn substituted(bytes: &[u8]) -> String {
 
 /// Logs that one of the received objects is left out.
 pub(super) fn left_out(doing: &str, error: &serde_json::Error) {
-    tracing::warn!(doing, %error, "An object without a readable name is left out");
+    tracing::warn!(doing, %error, "Object skipped: its name cannot be read");
 }
 
 /// The events of a watch, read line by line.

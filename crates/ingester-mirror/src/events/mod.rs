@@ -531,17 +531,17 @@ impl Warnings {
                 name,
                 reason,
                 "Kubernetes refuses the ingester's events: grant its role the rule apiGroups [\"events.k8s.io\"], \
-                 resources [\"events\"], verbs [\"create\", \"patch\"]; said once a minute"
+                 resources [\"events\"], verbs [\"create\", \"patch\"]; logged once a minute"
             ),
             Trouble::Other(reason) if due => tracing::warn!(
                 kind,
                 namespace,
                 name,
                 reason,
-                "an event on an object could not be published; said once a minute"
+                "Cannot publish an Event on an object; logged once a minute"
             ),
             Trouble::Forbidden(reason) | Trouble::Gone(reason) | Trouble::Other(reason) => {
-                tracing::debug!(kind, namespace, name, reason, "an event on an object could not be published");
+                tracing::debug!(kind, namespace, name, reason, "cannot publish an Event on an object");
             }
         }
     }

@@ -100,7 +100,7 @@ impl Follower {
         let mut found = list_dependents(&*unit.cluster, &mirrored.kinds, &unit.kind, parts, &uids).await;
         for part in &found.unlisted {
             tracing::warn!(dependents = part.kind, why = %part.why,
-                "Objects wait that rules take out of etcd: what they own may be there without a row, and is not known");
+                "Evictions by rules wait: the API server does not list objects that the chosen objects may own");
         }
         found.owners.extend(remembered);
         found

@@ -37,7 +37,7 @@ impl Follower {
                     continue;
                 }
                 Ok(objects) => {
-                    tracing::warn!(objects, "Finalizers not added to some objects, trying again");
+                    tracing::warn!(objects, "Cannot add the finalizer to some objects, trying again");
                     backoff.pause()
                 }
                 // The round took longer than the API server keeps the list's version. That is not a failure: start over.
@@ -46,7 +46,7 @@ impl Follower {
                     backoff.pause()
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "Finalizers not added now, trying again");
+                    tracing::warn!(%error, "Cannot add finalizers, trying again");
                     backoff.pause()
                 }
             };

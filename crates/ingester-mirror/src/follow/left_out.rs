@@ -31,7 +31,7 @@ impl Follower {
                     }
                     Err(error) => {
                         unit.metrics.database_error(error.class());
-                        tracing::warn!(%error, "Rows that the filter leaves out not counted, trying again");
+                        tracing::warn!(%error, "Cannot count the rows that the filter leaves out, trying again");
                         tokio::time::sleep(backoff.pause()).await;
                     }
                 }

@@ -130,7 +130,7 @@ impl Follower {
         self.unit().metrics.objects_listed(Read::Metadata, objects);
         let version = version?;
         if version.is_none() {
-            tracing::info!(objects, "Much has changed: reading all objects");
+            tracing::info!(objects, "Many objects have changed: reading all of them");
         }
         Ok(version.map(|version| Changed { ahead: began_ahead, version, objects, items }))
     }

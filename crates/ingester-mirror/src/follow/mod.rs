@@ -236,7 +236,7 @@ impl Follower {
         unit.metrics.api_error(&error.code());
         unit.health.kind(&unit.name(), KindState::Failed(error.to_string()));
         if failures.is_multiple_of(20) {
-            tracing::error!(%error, failures, "Cannot list, trying again");
+            tracing::error!(%error, failures, "Cannot list the objects of this kind, trying again");
         }
     }
 

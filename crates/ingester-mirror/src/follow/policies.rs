@@ -92,7 +92,7 @@ impl Follower {
         let premise = match unit.rows.premise(&all).await {
             Ok(premise) => premise,
             Err(error) => {
-                tracing::warn!(%error, "Rules not judged now, trying again with the next round");
+                tracing::warn!(%error, "Cannot judge the eviction rules, trying again in the next round");
                 return;
             }
         };
@@ -105,14 +105,14 @@ impl Follower {
                 Err(WrongRule { rule, error, .. }) => (rule, false, Err(*error)),
             };
             if let Err(error) = &judged {
-                tracing::warn!(rule = name, %error, "Rule not judged: nothing leaves etcd by it");
+                tracing::warn!(rule = name, %error, "Cannot judge this rule: it evicts nothing in this round");
             }
             round.judged(name, enforced, judged.ok());
         }
         let moved = match self.let_go(policies, &mut round, (&premise, told)).await {
             Ok(moved) => moved,
             Err(error) => {
-                tracing::warn!(%error, "Rules not enforced now, trying again with the next round");
+                tracing::warn!(%error, "Cannot enforce the eviction rules, trying again in the next round");
                 BTreeSet::new()
             }
         };
@@ -194,7 +194,7 @@ impl Follower {
         let over = round.leaving.len().saturating_sub(left + hindered);
         let rules = round.rules.join(", ");
         if left > 0 || over > 0 {
-            tracing::info!(rules, objects = left, over, hindered, limit, "Objects leave etcd by rules");
+            tracing::info!(rules, objects = left, over, hindered, limit, "Evicting objects that rules have chosen");
         }
         if left == 0 {
             return Ok(BTreeSet::new());

@@ -127,7 +127,7 @@ impl Follower {
         if let Err(error) = self.compare_rows().await {
             rows_compared = false;
             self.unit().metrics.database_error(error.class());
-            tracing::warn!(%error, "Rows not compared with what is remembered");
+            tracing::warn!(%error, "Cannot compare the rows with the versions in memory");
         }
         self.begin_list();
         let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
@@ -186,7 +186,10 @@ impl Follower {
         }
         let lost = self.pipeline.known().end_rows(|uid| self.pipeline.queue.holds(uid));
         if lost > 0 {
-            tracing::warn!(rows = lost, "Rows that this process wrote are no longer live");
+            tracing::warn!(
+                rows = lost,
+                "Rows that this process wrote are no longer live: comparing them with the cluster"
+            );
         }
         Ok(())
     }

@@ -107,7 +107,7 @@ impl Follower {
                     answer
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "Objects that an earlier list lacked still count for the fuse of sweeps");
+                    tracing::debug!(%error, "Cannot record that no object is missing: earlier ones still count towards ingester.sweepLimit");
                     Sweep::Allowed
                 }
             }

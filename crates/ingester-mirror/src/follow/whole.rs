@@ -69,7 +69,7 @@ impl Follower {
             // The API server cuts off a reader that waits for the database while objects change; it does not do that with pages. Objects
             // that were already received are skipped.
             Err(error) if error.kind() == ApiErrorKind::Transient => {
-                tracing::info!(%error, "Reading page by page what a stream did not bring");
+                tracing::info!(%error, "The streamed list ended early: reading the rest page by page");
                 self.received_is_written().await;
                 self.begin_list();
             }

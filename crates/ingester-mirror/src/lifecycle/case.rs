@@ -8,8 +8,7 @@ use std::time::Duration;
 /// How an object reached this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// In a list: the object may be older than this process. `behind`: the whole list is behind what is stored, as after a restore
-    /// of the cluster.
+    /// In a list: the object may be older than this process. `behind`: the list is older than the stored rows, as after a restore of etcd.
     List { behind: bool },
     /// In a watch: the object was created or changed while this process ran.
     Watch,
@@ -68,7 +67,7 @@ pub(crate) struct Remembered {
 /// The progress of an eviction that a rule chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// The round handed the object on. Nothing else has happened.
+    /// The round has put the object into the queue, and no worker has taken it yet.
     Handed,
     /// The object was found in the chosen version, so its row may say that it leaves. The deletion may have been sent.
     Begun,
@@ -84,7 +83,7 @@ pub(crate) struct ChosenEviction {
     pub(crate) version: u64,
     /// The rules are the same as when they chose the object.
     pub(crate) in_force: bool,
-    /// The time during which a deletion that was sent without an answer may still take effect.
+    /// Set if a deletion was sent and not answered: how long it may still take effect.
     pub(crate) in_doubt: Option<Duration>,
 }
 
@@ -117,7 +116,7 @@ pub(crate) enum Step {
     /// The object was just received, or looked up. The decision reads only its metadata, so that an object that brings nothing new costs
     /// nothing.
     Received {
-        /// An earlier state of the object waits in the queue.
+        /// Another state of the object waits in the queue.
         waiting: bool,
         /// Changes of this kind are gathered before they are written.
         settles: bool,

@@ -13,8 +13,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) next: Next,
-    /// The decision used the plan of the object. The caller then records since when the object must be deleted, and whether it waits for
-    /// us.
+    /// The decision used the object's plan. The caller then records when this process first saw that the object must be deleted, and
+    /// if the object waits for our finalizer.
     pub(crate) planned: bool,
     /// An eviction that a rule had chosen is over: the object stays.
     pub(crate) withdrawn: bool,
@@ -25,17 +25,17 @@ pub(crate) struct Decision {
 pub(crate) enum Next {
     /// Nothing: SQL and Kubernetes have what this version requires.
     Unchanged,
-    /// Nothing, and nothing more will be heard of the object: it is forgotten.
+    /// Nothing, and no further event of the object is expected: the caller forgets it.
     Forget,
     /// Nothing: a later state is stored.
     Outdated,
-    /// Nothing but our finalizer is missing. The rounds that add finalizers add it.
+    /// Only our finalizer is missing; the next round of `follow/finalizers.rs` adds it.
     RequestFinalizers,
     /// A worker prepares it. `settles`: it may wait and be written with later changes.
     Queue {
         settles: bool,
     },
-    /// Read its row, then the object, and decide again. `after`: later, because a request that was sent may still take effect.
+    /// Read its row, then the object, and decide again. `after`: wait this long first, because a request that was sent may still take effect.
     Look {
         after: Option<Duration>,
     },
@@ -93,9 +93,9 @@ impl Decision {
             return Next::MeetGhost;
         }
         let compares = match case.step {
-            // The state that waits may be later than the evicted one. Then we did not delete the object.
+            // The state that waits may be later than the evicted one. Then it was not our request that deleted the object.
             Step::Received { waiting, .. } => !(waiting && case.is_gone()),
-            // With the content, the decision goes on where it asked for that.
+            // The first call with a worker has compared already, and then asked for the content.
             Step::Prepared { content } => content.is_none(),
         };
         if compares && let Some(next) = self.when_known(case) {
@@ -270,8 +270,8 @@ fn may_be_leaving(case: &Case<'_>, plan: ObjectPlan) -> bool {
         && is_being_evicted(case.stored, case.state())
 }
 
-/// Returns true if the object is as this process remembers it. A resync reads only its version and deletionTimestamp. If the result is
-/// false, the object is looked at. `purges`: rules purge rows of evicted objects.
+/// Compares an object with what this process remembers of it, for a resync, which reads only versions and deletionTimestamps. If the
+/// result is false, the caller reads row and object. `purges`: rules purge rows of evicted objects.
 pub(crate) fn is_as_remembered(remembered: Remembered, version: u64, terminating: bool, purges: bool) -> bool {
     let settled = match remembered.state {
         // It is retried: the database may accept it by now.

@@ -127,8 +127,8 @@ fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
         (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));
     let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta) || circumstances.chosen);
     let terminating = meta.deletion_timestamp.is_some();
-    // The rest of the delay; `None` once it has passed. However far this node's clock is behind, it lasts no longer than the delay counted
-    // from the moment when this process first saw the request.
+    // The rest of the delay; `None` once it has passed. A clock that is behind cannot prolong it: it ends at the latest one delay after this
+    // process first saw the request.
     let wait = |passed: Duration| {
         if circumstances.deleted {
             return None;
@@ -177,8 +177,8 @@ pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
     rules.evicts(meta) && !rules.deletes(meta)
 }
 
-/// Returns true if an object in the cluster must not change its row, which was read before the object. The object had left etcd, so the row
-/// is the only copy of its state, and the versions do not show which of the two is right.
+/// Returns true if an object in the cluster must not change its row. `stored` was read before the object. The object had left etcd, so the
+/// row is the only copy of its state, and the versions do not show which of the two is right.
 pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     match stored.eviction {
         Eviction::None => false,

@@ -126,22 +126,22 @@ fn both(its: Condition, change: &Condition) -> Result<Condition, PolicyError> {
     let refused =
         |what: &str| Err(PolicyError::Rule(format!("{what}: the configuration may only loosen a rule of the kind")));
     if its.after.is_some() && change.since.is_some() {
-        return refused("`since` is what the kind says, leave it out");
+        return refused("`since` comes from the kind's rule, leave it out");
     }
     if change.after.is_some_and(|after| its.after.is_some_and(|said| after < said)) {
-        return refused("`after` is shorter than the kind says, make it as long or leave it out");
+        return refused("`after` is shorter than in the kind's rule, make it as long or leave it out");
     }
     if let Some(other) =
         change.namespaces.iter().find(|name| !its.namespaces.is_empty() && !its.namespaces.contains(name))
     {
-        return refused(&format!("the rule does not mean the namespace `{other}`, leave it out"));
+        return refused(&format!("the kind's rule does not cover the namespace `{other}`, leave it out"));
     }
     let keep_last = match (its.keep_last, &change.keep_last) {
         (Some(said), Some(wanted)) if wanted.count < said.count => {
             return refused(&format!("`keepLast.count` is less than the {} of the kind, leave it out", said.count));
         }
         (Some(said), Some(wanted)) if !wanted.by.is_empty() && wanted.by != said.by => {
-            return refused("`keepLast.by` is what the kind says, leave it out");
+            return refused("`keepLast.by` comes from the kind's rule, leave it out");
         }
         (Some(said), Some(wanted)) => Some(KeepLast { count: wanted.count, by: said.by }),
         (said, wanted) => said.or_else(|| wanted.clone()),

@@ -301,7 +301,7 @@ impl Membership {
                 if own.renewed.is_none() {
                     self.health.member(Some(&error.to_string()));
                 }
-                tracing::warn!(lease = own.record.name, %error, "The Lease of this member was not renewed, trying again");
+                tracing::warn!(lease = own.record.name, %error, "Cannot renew the Lease of this member, trying again");
             }
         }
     }
@@ -323,7 +323,7 @@ impl Membership {
                 if own.renewed.is_none() {
                     self.health.member(Some(&error.to_string()));
                 }
-                tracing::warn!(lease = own.record.name, %error, "The Leases of the group were not listed, trying again");
+                tracing::warn!(lease = own.record.name, %error, "Cannot list the Leases of the group, trying again");
             }
         }
     }

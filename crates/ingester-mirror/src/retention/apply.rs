@@ -68,7 +68,7 @@ pub(crate) async fn apply(
     let together = match together.await {
         Ok(together) => together,
         Err(error) => {
-            tracing::warn!(%error, "Rules not judged: no row of their state is purged, trying again later");
+            tracing::warn!(%error, "Cannot judge the retention rules: no row of their state is purged, trying again later");
             applied.failed += 1;
             return applied;
         }
@@ -77,12 +77,12 @@ pub(crate) async fn apply(
         match withdraw_lapsed(rows, &together).await {
             Ok(Some(0)) => {}
             Ok(Some(withdrawn)) => {
-                tracing::info!(rows = withdrawn, "Marks of rules that no longer hold are taken back")
+                tracing::info!(rows = withdrawn, "Removed the marks of rows that their rules no longer choose")
             }
             Ok(None) => return applied,
             Err(error) => {
                 applied.failed += 1;
-                tracing::warn!(%error, "Marks of rules not checked: no marked row is purged, trying again later");
+                tracing::warn!(%error, "Cannot check the marks of rules: no marked row is purged, trying again later");
                 return applied;
             }
         }
@@ -95,14 +95,14 @@ pub(crate) async fn apply(
         let done = purge(rows, &together, number, grace, &mut applied).await;
         let purged = applied.purged - before;
         if purged > 0 {
-            tracing::info!(rule, rows = purged, "Rows are purged by a rule");
+            tracing::info!(rule, rows = purged, "Purged rows that a rule chose");
         }
         match done {
             Ok(true) => {}
             Ok(false) => return applied,
             Err(error) => {
                 applied.failed += 1;
-                tracing::warn!(rule, %error, "The rule purges nothing now, trying again later");
+                tracing::warn!(rule, %error, "Cannot purge the rows that the rule chose, trying again later");
                 // The database failed, so the other rules would fail, too.
                 if matches!(error, RetentionError::Store(_)) {
                     return applied;
@@ -114,7 +114,7 @@ pub(crate) async fn apply(
         if let Err(error) = count(rows, &together, number, &mut applied).await {
             let rule = &together.rules[number].name;
             applied.failed += 1;
-            tracing::warn!(rule, %error, "Rule of retention not judged, trying again later");
+            tracing::warn!(rule, %error, "Cannot judge the retention rule, trying again later");
         }
     }
     count_pending(rows, &together, &mut applied).await;
@@ -295,7 +295,7 @@ async fn count_pending(rows: &dyn CoveredRows, together: &Together, applied: &mu
         let name = rule.name.clone();
         match rows.pending(rule, &together.premise).await.map_err(|error| of_rule(rule, error)) {
             Ok(pending) => applied.pending.push((name, pending)),
-            Err(error) => tracing::warn!(%error, "Rows that rules may not judge are not counted"),
+            Err(error) => tracing::warn!(%error, "Cannot count the rows that rules may not judge"),
         }
     }
 }

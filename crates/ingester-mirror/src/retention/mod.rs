@@ -129,10 +129,10 @@ impl RetentionTask {
     async fn purge_all(&self, kind: &Kind, stop: &CancellationToken) {
         self.purge_rows(kind, stop).await;
         if let Err(error) = self.purge_history(kind, stop).await {
-            tracing::warn!(%error, "Old versions not purged, trying again later");
+            tracing::warn!(%error, "Cannot purge old versions, trying again later");
         }
         if let Err(error) = self.purge_changes(kind, stop).await {
-            tracing::warn!(%error, "Old changes not purged, trying again later");
+            tracing::warn!(%error, "Cannot purge old changes, trying again later");
         }
     }
 
@@ -162,10 +162,10 @@ impl RetentionTask {
     async fn purge_by_age(&self, kind: &Kind, stop: &CancellationToken) {
         let mut rows = 0;
         if let Err(error) = self.purge_older(kind, &mut rows, stop).await {
-            tracing::warn!(%error, "Rows of deleted objects not purged, trying again later");
+            tracing::warn!(%error, "Cannot purge rows of deleted objects, trying again later");
         }
         if rows > 0 {
-            tracing::info!(rows, "Rows of objects that were deleted long ago are purged");
+            tracing::info!(rows, "Purged rows of deleted objects");
         }
     }
 
@@ -255,7 +255,7 @@ impl RowsOfTask<'_> {
         let metrics = self.task.metrics.retention(self.kind.name());
         // If one rule cannot be judged, nobody knows which rows it keeps.
         if let Some((rule, error)) = wrong(self.kind, self.rules) {
-            tracing::warn!(rule, %error, "Rule not judged: no row of its state is purged");
+            tracing::warn!(rule, %error, "Cannot judge this rule: no row of its state is purged");
             metrics.failed(1);
             return Applied::default();
         }
@@ -372,7 +372,7 @@ impl rows::RetainedRows for RowsOfTask<'_> {
                     tracing::info!(
                         rule = rule.name,
                         rows = marking.marked,
-                        "Rows of only copies are marked by a rule and purged after the grace"
+                        "A rule has marked rows of evicted objects, to be purged after `retention.grace`"
                     );
                 }
                 Ok(marking.marked)
@@ -387,11 +387,7 @@ impl rows::RetainedRows for RowsOfTask<'_> {
             async move {
                 let withdrawn = self.task.store.withdraw_marks(self.kind, &marks, Withdrawal::Lapsed).await?;
                 for (namespace, name) in withdrawn.namesakes {
-                    tracing::warn!(
-                        namespace,
-                        name,
-                        "A row stays deleted although its mark is taken back: a live row has its name"
-                    );
+                    tracing::warn!(namespace, name, "Mark removed, but the row stays deleted: a live row has its name");
                 }
                 Ok(withdrawn.restored)
             }

@@ -79,7 +79,7 @@ impl Recorder {
                 None => break,
                 Some(Ok(())) => LOOK,
                 Some(Err(error)) => {
-                    tracing::debug!(%error, "What the units do is not written into the database now");
+                    tracing::debug!(%error, "Cannot write the states of the units into the database");
                     PERIOD
                 }
             };
@@ -88,7 +88,7 @@ impl Recorder {
             }
         }
         if let Ok(Err(error)) = timeout(LAST_WORDS, self.stopped()).await {
-            tracing::debug!(%error, "That the units have stopped is not written into the database");
+            tracing::debug!(%error, "Cannot write into the database that the units have stopped");
         }
     }
 
@@ -185,7 +185,7 @@ fn phase(state: &KindState) -> Option<Phase> {
 
 async fn in_time(work: impl Future<Output = Result<(), StoreError>>) -> Result<(), StoreError> {
     let done = timeout(SILENCE, work).await;
-    done.unwrap_or_else(|_| Err(StoreError::silent("writing what the units do", SILENCE)))
+    done.unwrap_or_else(|_| Err(StoreError::silent("writing the states of the units", SILENCE)))
 }
 
 #[cfg(test)]

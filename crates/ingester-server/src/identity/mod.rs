@@ -247,7 +247,8 @@ impl Identity {
     pub(crate) fn admit(&self, caller: &Caller) -> Result<(), Status> {
         self.0.rates.take(&caller.user).map_err(|pause| {
             let seconds = u32::try_from(pause.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
-            Status::too_many_requests("this user asks too much, see `serve.rate`: try again later").retry_after(seconds)
+            Status::too_many_requests("this user sends too many requests (`serve.rate`): try again later")
+                .retry_after(seconds)
         })
     }
 
@@ -387,7 +388,7 @@ fn by_certificate(
     match proxy.map(|proxy| proxy.says(headers, peer, now)) {
         Some(Said::Caller(caller)) => return Some(caller),
         Some(Said::Refused(name)) => {
-            tracing::warn!(address = %peer.address, name, "This is not the name of a front proxy, its headers are ignored");
+            tracing::warn!(address = %peer.address, name, "The client certificate is not that of a front proxy: its headers are ignored");
         }
         Some(Said::Nothing) | None => {}
     }

@@ -138,7 +138,7 @@ impl Listener {
             let (stream, address) = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    tracing::warn!(%error, "A connection cannot be accepted");
+                    tracing::warn!(%error, "Cannot accept a connection");
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 }
@@ -157,7 +157,7 @@ impl Listener {
         drop(tcp);
         tasks.close();
         if tokio::time::timeout(shared.limits.grace, tasks.wait()).await.is_err() {
-            tracing::warn!(connections = tasks.len(), "Requests are not answered before the process ends");
+            tracing::warn!(connections = tasks.len(), "The process ends before it has answered these requests");
             end.cancel();
             tasks.wait().await;
         }

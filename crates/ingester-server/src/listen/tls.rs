@@ -104,14 +104,14 @@ impl Tls {
                 // The files are being replaced. If they stay away, this is logged once.
                 Ok(Err(error)) => {
                     if self.read != [0; 32] {
-                        tracing::warn!(%error, "The certificate is kept");
+                        tracing::warn!(%error, "Cannot read the new certificate, keeping the former one");
                         metrics.reloaded(false);
                         self.read = [0; 32];
                     }
                     continue;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "The certificate is kept");
+                    tracing::warn!(%error, "Cannot read the new certificate, keeping the former one");
                     continue;
                 }
             };
@@ -128,7 +128,7 @@ impl Tls {
                 }
                 Err(error) => {
                     metrics.reloaded(false);
-                    tracing::warn!(%error, "The new certificate cannot be used, the last one is kept");
+                    tracing::warn!(%error, "Cannot use the new certificate, keeping the former one");
                 }
             }
         }

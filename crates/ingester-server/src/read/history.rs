@@ -57,8 +57,9 @@ pub(crate) async fn history(
     let limit = parameters.limit.map_or(MOST, |limit| limit.min(MOST));
     let (life, token) = match parameters.token.as_deref() {
         None => (last, None),
-        Some(token) => begin(&lives, token)
-            .ok_or_else(|| Status::bad_request("continue: it is not of this history: begin again without it"))?,
+        Some(token) => begin(&lives, token).ok_or_else(|| {
+            Status::bad_request("continue: the token belongs to another history: start again without it")
+        })?,
     };
     let page = store.history(kind, &life.uid, &wanted, (limit, token), limits).await.map_err(failed)?;
     // The last version of this page is compared with the first version of the next page.

@@ -121,7 +121,9 @@ pub fn parse(given: &QueryString, kind: &str) -> Result<Parameters, Status> {
     parameters.of_version = match given.last("version").map(str::parse) {
         None => None,
         Some(Ok(version)) => Some(version),
-        Some(Err(_)) => return Err(Status::bad_request("version: it is the resourceVersion of one, a number")),
+        Some(Err(_)) => {
+            return Err(Status::bad_request("version: expected the resourceVersion of a version, which is a number"));
+        }
     };
     parameters.watch = watching::watch(given)?;
     for (key, values) in given.iter() {

@@ -93,7 +93,7 @@ impl Inner {
     ) -> Result<Response<Body>, Status> {
         let (form, include) = form(request)?;
         let steps = steps::parse(&request.query)?;
-        // The same rule as for lists over all namespaces, whose callers have the right to all of them.
+        // As for lists over all namespaces: the callers have the right to all of them, so `olderHidden` hides nothing.
         let states = match self.sources.former.rule() {
             FormerObjects::Granted | FormerObjects::OlderHidden => States::ALL,
             FormerObjects::None => States::LIVE,

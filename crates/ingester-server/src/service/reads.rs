@@ -88,7 +88,7 @@ impl Inner {
         Ok(holding(answer, request.place))
     }
 
-    /// Returns the version that a restore names by its resourceVersion or a moment: the uid of its object, and its text.
+    /// Returns the version that a restore names by a resourceVersion or a time, as the uid of its object and the text.
     pub(super) async fn version(&self, request: &Narrowed) -> Result<(String, String), Status> {
         let (store, limits) = (&self.sources.reads, self.sources.limits);
         let kind = request.kind;

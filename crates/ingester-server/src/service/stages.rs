@@ -50,7 +50,7 @@ pub(super) struct Question<'r> {
     attributes: Option<Attributes>,
 }
 
-/// A request of an authenticated caller, within their rate.
+/// A request of an authenticated caller who has not exceeded `serve.rate`.
 pub(super) struct Authenticated<'r> {
     question: Question<'r>,
     caller: Caller,
@@ -65,7 +65,7 @@ pub(super) struct ObjectRequest {
     pub(super) token: Option<Bearer>,
     pub(super) kind: &'static Kind,
     pub(super) attributes: Attributes,
-    /// The name in the path, which the attributes of a restore lack; empty for all objects.
+    /// The name in the path; empty for all objects. (The attributes of a restore have no name, because it is authorized as a create.)
     pub(super) name: String,
     pub(super) accept: String,
     pub(super) content_type: Option<String>,
@@ -330,8 +330,8 @@ impl Authorized {
         let is_past = is_past(&request, &parameters)?;
         let states = if is_past { States::ALL } else { parameters.query.states };
         let is_by_name = !is_past && parameters.query.filters.is_empty() && parameters.query.uids.is_empty();
-        // Compute the cost before former objects are left out, because the caller did not choose that. Other requests count as reads by
-        // key.
+        // Compute the cost before former objects are left out: that condition is the server's, not the caller's. Requests other than lists
+        // count as reads by key.
         let cost = match request.attributes.verb {
             Verb::List | Verb::Watch => read::cost(&sources.reads, kind, &parameters)?,
             _ => read::Cost::Keyed,
@@ -366,7 +366,7 @@ fn add_saved(queries: &SavedQueries, kind: &Kind, parameters: &mut Parameters) -
     Ok(())
 }
 
-/// Returns true if a request is about the past, because then it can show the content of deleted objects.
+/// Returns true if a request is about the past, and so can show the content of deleted objects.
 ///
 /// # Errors
 /// 400 for a moment of anything but objects, lists of them and restores, and for a version of anything but a history or a restore.

@@ -1,5 +1,5 @@
-//! Runs writes. Each write is its own task: once begun, it runs to its end, even if its connection closes or the time for an answer is
-//! over, and then writes its line in the access log. It keeps its user's place until then.
+//! Runs writes. Each write is its own task: once begun, it runs to its end, even if its connection closes or `serve.timeout` passes. Then it
+//! writes its line in the access log, and gives its user's place back.
 
 use super::stages::Narrowed;
 use super::{Inner, Sources, holding, of_text};
@@ -58,7 +58,7 @@ impl Writes {
         };
         match self.tasks.spawn(write.in_current_span()).await {
             Ok(Some(answer)) => answer,
-            Ok(None) => Err(Status::unavailable("the server ends, and has not finished this")),
+            Ok(None) => Err(Status::unavailable("the server is shutting down and has not finished this request")),
             // The panic's hook has logged it.
             Err(_) => Err(Status::internal("the request could not be handled, see the server's log")),
         }
@@ -68,7 +68,7 @@ impl Writes {
     pub(super) async fn finish(&self, patience: Duration) {
         self.tasks.close();
         if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
-            tracing::warn!(writes = self.tasks.len(), "Writes are not finished before the process ends");
+            tracing::warn!(writes = self.tasks.len(), "The process ends before it has finished these writes");
             self.end.cancel();
             self.tasks.wait().await;
         }

@@ -275,10 +275,10 @@ pub enum QueryError {
         kind: &'static str,
     },
     /// A query names a moment where only the present can be asked about.
-    #[error("`at` is for objects and lists of them: this is about what is there now, so leave it out")]
+    #[error("`at` works for objects and lists of objects; this query is about the present, so leave `at` out")]
     OfMoment,
     /// A query names a moment that has not come.
-    #[error("{} has not come: it is {} by the clock of the database; name a moment that has passed", .at.rfc3339(), .now.rfc3339())]
+    #[error("{} is in the future: the clock of the database says {}; name a past time", .at.rfc3339(), .now.rfc3339())]
     NotYet {
         /// The moment.
         at: Micros,

@@ -54,7 +54,7 @@ fn step(written: &str) -> Result<Order, (usize, String)> {
         if let Some(wrong) = if name.starts_with('-') { Some(0) } else { name.find(unknown) } {
             let found = shortened(&name[wrong..]);
             let what = match name[wrong..].trim() {
-                "asc" | "ASC" => "ascending is how it is without a word".into(),
+                "asc" | "ASC" => "ascending is the default: leave the word out".into(),
                 "desc" | "DESC" => format!("descending is written `-{}`", &name[..wrong]),
                 _ => format!("expected a name of letters, digits, `_` and `-`, found `{found}`"),
             };
@@ -115,7 +115,7 @@ mod tests {
             ("{.a", "at its end", "expected `}`"),
             ("é,{.a,b", "character 6", "expected `}`"),
             ("create_time desc", "character 12", "descending is written `-create_time`"),
-            ("name asc", "character 5", "ascending is how it is without a word"),
+            ("name asc", "character 5", "ascending is the default: leave the word out"),
             ("name; -- x", "character 5", "expected a name of letters, digits, `_` and `-`, found `; -- x`"),
             ("`name`", "character 1", "expected a name of letters, digits, `_` and `-`, found ``name``"),
             ("{.spec.workers[0].name}", "character 15", "expected a name of letters, digits, `_` and `-`, found `[0]`"),

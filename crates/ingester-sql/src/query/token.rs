@@ -27,13 +27,13 @@ pub struct Continue {
 #[non_exhaustive]
 pub enum TokenError {
     /// It is not what [`Continue::encode`] returns.
-    #[error("the continue token is broken: give it as it came, in one piece")]
+    #[error("the continue token is damaged: pass it unchanged")]
     Broken,
     /// Another release wrote it.
-    #[error("the continue token is of version {0}, and this ingester knows version {VERSION}: begin again without it")]
+    #[error("the continue token has version {0}, and this ingester reads version {VERSION}: start again without it")]
     Newer(u64),
     /// The same query must be asked for each page.
-    #[error("the continue token is of another query: repeat that query, or begin this one without a token")]
+    #[error("the continue token belongs to another query: repeat that query, or start this one without a token")]
     OtherQuery,
     /// The values of the order are too long, or it is not a token at all.
     #[error("the continue token has more than {} bytes", Continue::MAX_BYTES)]

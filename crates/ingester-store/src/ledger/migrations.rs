@@ -427,7 +427,7 @@ fn doing(migration: &Migration) -> String {
 
 pub(super) fn failed(doing: &str, error: sqlx::Error) -> StoreError {
     StoreError::of(doing.to_owned(), error)
-        .or_hint("mend what the database says; the next `ingester schema apply` continues here, and `ingester schema info` shows where")
+        .or_hint("fix what the database reports; the next `ingester schema apply` continues here, and `ingester schema info` shows where")
 }
 
 fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {

@@ -43,15 +43,15 @@ pub enum VersionError {
     #[error(transparent)]
     Ask(#[from] AskError),
     /// No version has this resourceVersion.
-    #[error("no version of it has the resourceVersion {0}, or not any more")]
+    #[error("the object has no version with the resourceVersion {0}, or it was purged")]
     NoVersion(u64),
     /// Several different versions have it.
     #[error(
-        "{1} versions of it have the resourceVersion {0}, and they differ: name one by a time at which it was there"
+        "{1} different versions of the object have the resourceVersion {0}: choose one by a time at which it existed"
     )]
     Several(u64, usize),
     /// Several objects of the name existed.
-    #[error("{} objects of this name were there at {} ({}): choose one by its uid", .uids.len(), .at.rfc3339(), .uids.join(", "))]
+    #[error("{} objects had this name at {} ({}): choose one by its uid", .uids.len(), .at.rfc3339(), .uids.join(", "))]
     Ambiguous {
         /// The moment.
         at: Micros,
@@ -59,7 +59,7 @@ pub enum VersionError {
         uids: Vec<String>,
     },
     /// The moment is before the first known version.
-    #[error("what it was like at {} is not known: its history begins at {}", .at.rfc3339(), .began.rfc3339())]
+    #[error("the state of the object at {} is not known: its history begins at {}", .at.rfc3339(), .began.rfc3339())]
     NotKnown {
         /// The moment.
         at: Micros,
@@ -67,7 +67,7 @@ pub enum VersionError {
         began: Micros,
     },
     /// The object was created later.
-    #[error("it was not there at {}: it was created at {}", .at.rfc3339(), .created.rfc3339())]
+    #[error("the object did not exist at {}: it was created at {}", .at.rfc3339(), .created.rfc3339())]
     NotCreated {
         /// The moment.
         at: Micros,
@@ -75,7 +75,7 @@ pub enum VersionError {
         created: Micros,
     },
     /// The row or the version was purged.
-    #[error("no version of it is kept that was there at {}: its row, or this version, was purged", .0.rfc3339())]
+    #[error("the version of the object at {} was purged, or its row was", .0.rfc3339())]
     Purged(Micros),
 }
 

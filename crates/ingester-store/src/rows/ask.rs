@@ -8,7 +8,7 @@ use ingester_sql::dialect::statements::ReadCompanion;
 use ingester_sql::dialect::{Access, Query};
 use std::time::Duration;
 
-/// The time that this process waits longer than the server. The server may not know the limit, or may not answer at all.
+/// How much longer than the server this process waits, because the server may ignore the limit, or not answer at all.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The answer to a query; `None` if it did not come in time.

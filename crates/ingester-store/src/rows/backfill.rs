@@ -159,7 +159,7 @@ impl Store {
         let page = self.with_retries(
             || format!("backfilling columns of `{}`", target.kind.table().name),
             || async {
-                // Without locks, and outside of a transaction: most rows that it passes need nothing.
+                // Search without locks and outside of a transaction, because most rows need no change.
                 let found = match target.scope {
                     Scope::Older => Some(self.by_narrow_key(older(target.kind, after, limit)).await?),
                     Scope::Asked | Scope::Added => None,
@@ -302,7 +302,7 @@ impl<'k> Changes<'k> {
         if skipped {
             return Ok(());
         }
-        // A row that gets only some of its columns from this definition belongs to the older of the two definitions.
+        // If only some columns are filled, the row keeps the lower number: its other columns are still those of the older definition.
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
         let changed = Changed { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
         // Nothing in this row is computed differently.

@@ -43,8 +43,8 @@ pub(super) async fn move_versions(
     let mut moved = 0;
     for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
         let begun = tx.execute(&BeginLater { table, uids, from, to }).await?;
-        // After the commit of a single object, it may have another version by now. Then no version began at `from`, and the other version's
-        // start stays the end of the one before it.
+        // A single object is committed already, so another writer may have replaced this version. Then no version begins at `from` any
+        // more, and the version before it keeps its end.
         if begun > 0 {
             tx.execute(&EndLater { former, uids, from, to }).await?;
         }

@@ -1,9 +1,10 @@
 //! Batches that the database itself judges: the statement that writes the rows has the guard as its condition, so the rows are not read and
 //! locked first. In a database that stores locks in the row, locking costs as much as writing the row.
 //!
-//! The condition is the guard's usual case alone: a later version of a live row. All other changes are written as in any batch.
+//! The condition covers only the guard's usual case, a later version of a live row. The caller reads and locks the rows of all other changes.
 //!
-//! The statement locks rows in the order of the server's plan, not of their uids. Two writers of the same rows may deadlock; that is retried.
+//! The statement locks rows in the order of the server's plan, not of their uids, so two writers of the same rows may deadlock. The caller
+//! retries that.
 
 use super::batch::Batch;
 use super::change::RowChange;

@@ -1,10 +1,9 @@
 //! The entries of a writer in the log of changes: one for each row that it changes, written at the end of its own transaction. An entry
 //! locks nothing that another writer waits for.
 //!
-//! A first fill writes many rows that no reader knows yet. While a log has never been read, a transaction that only inserts rows, several
-//! of them, records one reset instead of their entries. For any reader that has begun since, the reset is as good as the entries, because
-//! it is committed with the rows: a reader that started before it reaches it and reads all rows again, and a reader that started behind it
-//! has read the rows already.
+//! While a log has never been read, a transaction that only inserts several rows, as a first fill does, records one reset instead of their
+//! entries. A reader that begins meanwhile misses nothing, because the reset is committed with the rows: if the reader begins before the
+//! reset, it reads all rows again when it reaches the reset; if it begins after the reset, it has read the rows already.
 
 use super::chunks::{MOST_ROWS, chunks, packets, room};
 use super::plan::{WritePlan, what};

@@ -95,8 +95,8 @@ impl Store {
             .await
     }
 
-    /// Marks the rows that still have the standing in which they were judged and that the premise lets the rule judge. A marked row is
-    /// deleted for readers, unless it is already. A row that another rule has marked stays as it is.
+    /// Marks the rows that are unchanged since they were judged and whose texts prove what the rule reads (the premise). A marked row
+    /// counts as deleted for readers. A row that another rule has marked stays as it is.
     ///
     /// # Errors
     /// If the rows cannot be read or written within the retries.

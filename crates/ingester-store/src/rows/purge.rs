@@ -22,13 +22,13 @@ use ingester_sql::dialect::{Access, OfGroup};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// The place where a batch of [`Store::purge_older`] ended, so that the next one does not read again the rows that this one has left. The
-/// default is the beginning.
+/// The place where a batch of [`Store::purge_older`] ended. The next batch begins there, and does not read the rows again that this one had
+/// to keep. The default is the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PurgePlace(Option<(String, Micros)>);
 
-/// The conditions that judged rows must meet once they are locked, in addition to their standing. They make sure that rules may judge the
-/// rows at all.
+/// The conditions that judged rows must meet once they are locked, in addition to being unchanged: without them, no rule may judge the rows
+/// at all.
 #[derive(Clone, Copy, Debug)]
 pub struct PurgeTerms<'a> {
     /// The premise that their texts must prove.
@@ -94,8 +94,8 @@ impl Store {
         self.purge_where(kind, uids, &is_old, None).await
     }
 
-    /// Deletes the rows that still have the standing in which they were judged and that meet the terms, including rows of evicted objects.
-    /// Returns how many.
+    /// Deletes the rows that are unchanged since they were judged and that meet the terms, including rows of evicted objects. Returns how
+    /// many.
     ///
     /// # Errors
     /// As [`Store::purge`].

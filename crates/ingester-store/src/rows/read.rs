@@ -81,7 +81,7 @@ pub struct LiveRow {
     pub eviction: Eviction,
 }
 
-/// Decides whether rows with a confirmed eviction are read. Their objects have left etcd and exist only in these rows.
+/// Includes or leaves out rows with a confirmed eviction, whose objects exist only in these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evicted {
     /// The rows are read as well.

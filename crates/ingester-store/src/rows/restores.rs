@@ -1,8 +1,9 @@
 //! Restores create the object of a row in the cluster again. A restore is open from the transaction that reads the text for the new object
 //! until the transaction that stores the new object marks the old row, or until the restore is given up.
 //!
-//! While it is open, nothing else changes the row: such a write would reach neither the new object nor a row that lives. All writers begin
-//! with the lock of the row, so the records that they read in `ingester_restores` stay true until they commit.
+//! While it is open, nothing else changes the row: the change would be lost, because the new object already has the old text, and the row is
+//! about to be marked as deleted. All writers lock the row before they read `ingester_restores`, so what they read there holds until they
+//! commit.
 //!
 //! The annotation `RestoreNonce` ties an object to its restore. An object whose restore is no longer open changes nothing here: the create
 //! request of an abandoned restore may arrive late, with a text that is older than the row.
@@ -145,7 +146,7 @@ async fn begin(tx: &mut Transaction, kind: &Kind, uid: &str, now: Micros) -> Res
     let before = open_restores(tx, table, uids).await?.remove(uid);
     let is_continued = before.is_some();
     let restore = match before {
-        // Never record the same time twice: an attempt that is refused may give up only its own record.
+        // Never record the same time twice: a refused attempt identifies the record that it may give up by this time.
         Some(OpenRestore { nonce, time }) => OpenRestore { nonce, time: now.max(Micros(time.0.saturating_add(1))) },
         None => OpenRestore { nonce: new_nonce(uid, now), time: now },
     };

@@ -23,8 +23,8 @@ const LARGEST: usize = 64 << 10;
 enum OneTrip<'a> {
     /// A new row with its rows in companion tables: a whole transaction as one text.
     Insert(&'a Row),
-    /// A stored row whose rows in companion tables stay the same, and its change. This is one statement, and so a transaction by itself,
-    /// unless a second one has to record it in the log, or another one before it has to copy the version that ends.
+    /// A stored row whose rows in companion tables stay the same, and its change. This is one statement, and so one transaction. A kind with
+    /// a history needs a statement before it that copies the ending version, and a log one after it that records the change.
     Update(Update<'a>, What),
 }
 
@@ -124,8 +124,8 @@ pub(super) enum Single {
 
 /// Writes a batch of one object in one round trip, if possible.
 pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -> Result<Single, sqlx::Error> {
-    // In a database where each connection decides what is on disk when a commit is answered, it has to do so before the transaction, which
-    // takes another round trip.
+    // In some databases each connection sets how durable its commits are. An eviction has to set this before its transaction, which takes
+    // another round trip.
     if store.dialect.durability_is_of_connections() && batch.changes.iter().any(RowChange::is_eviction) {
         return Ok(Single::NotPossible);
     }

@@ -34,7 +34,7 @@ const POLICIES: &str = "policy/";
 /// The phase of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It is not known yet if the CRD is installed.
+    /// The unit does not know yet if the CRD is installed.
     Starting,
     /// The CRD is not installed.
     Waiting,
@@ -93,7 +93,7 @@ pub struct UnitRecord {
     pub held: u64,
     /// Number of objects that could not be stored.
     pub rejected: u64,
-    /// The time at which the unit's process last compared the kind with the cluster, and how many objects and rows differed.
+    /// The last audit of the kind by the unit's process: its time, and how many objects and rows differed.
     pub audit: Option<(i64, u64)>,
     /// The unit's namespace; empty for all of them.
     pub namespace: String,

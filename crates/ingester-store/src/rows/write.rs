@@ -98,7 +98,7 @@ impl Store {
                 let logs = self.logs().await?;
                 match write_single(self, &batch, logs).await? {
                     Single::Written(report) => {
-                        // In a box, because it rarely runs: the future of every write stays smaller.
+                        // Boxed, because it rarely runs and would enlarge the future of every write.
                         Box::pin(self.begin_later(&batch)).await?;
                         return Ok(report);
                     }

@@ -183,7 +183,7 @@ pub enum ImportError {
         summary: Box<Summary>,
     },
     /// The reading thread panicked.
-    #[error("the reading thread ended early; this is a defect of the ingester")]
+    #[error("the reading thread ended early; this is a defect of the ingester, please report it")]
     Reader,
 }
 

@@ -93,7 +93,7 @@ fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(),
     }
     for (given, flag) in [(arguments.watch, "--watch"), (arguments.group_by.is_some(), "--group-by")] {
         if given && questions.iter().any(|question| question.query.at.is_some()) {
-            return Err(Failure::Usage(anyhow!("{flag} is about what is there now: leave out --at")));
+            return Err(Failure::Usage(anyhow!("{flag} shows only the present: leave out --at")));
         }
     }
     if !arguments.columns.is_empty() && !matches!(format, Format::Table | Format::Csv) {

@@ -78,7 +78,7 @@ fn resources(words: &[String], kinds: &'static [Kind]) -> Result<Vec<(Kind, Vec<
         let mut asked: Vec<(Kind, Vec<String>)> = Vec::new();
         for name in first.split(',') {
             if name.is_empty() {
-                return usage(format!("`{first}` has a comma without a kind beside it: give KIND or KIND,KIND"));
+                return usage(format!("`{first}` has a comma without a kind next to it: give KIND or KIND,KIND"));
             }
             let kind = named(kinds, name)?;
             if !asked.iter().any(|(other, _)| other.table().name == kind.table().name) {

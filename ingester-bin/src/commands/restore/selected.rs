@@ -28,7 +28,7 @@ const AT_ONCE: usize = 16;
 /// If a selector is not valid or does not fit the kind, or if the arguments ask to print the objects.
 pub(super) fn query(kind: &Kind, arguments: &Restore) -> Result<Query, Failure> {
     if matches!(arguments.output, Some(RestoreFormat::Json | RestoreFormat::Yaml)) {
-        return Err(Failure::Usage(anyhow!("--output: of selected objects there are only names, `-o name`")));
+        return Err(Failure::Usage(anyhow!("--output: selected objects are only printed as names, `-o name`")));
     }
     let mut ask = Ask::new(Spelling::Command);
     let selectors = [("selector", &arguments.selector), ("field-selector", &arguments.field_selector)];

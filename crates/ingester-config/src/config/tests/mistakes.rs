@@ -30,7 +30,7 @@ fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
     only("colours: [red]", &format!("line 1: colours: unknown key `colours`; {sections}"));
     only(
         "server: {address:8080}",
-        "line 1: server.address***: unknown key `address***`; write a blank after the colon",
+        "line 1: server.address***: unknown key `address***`; write a space after the colon",
     );
 }
 

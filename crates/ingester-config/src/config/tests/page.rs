@@ -95,6 +95,15 @@ fn takes(path: &str, value: &str) -> bool {
     }
 }
 
+#[test]
+fn an_empty_text_is_allowed_where_the_page_says_so() {
+    for row in Config::rows() {
+        let is_text = matches!(row.takes, "text" | "path" | "path of a PEM file");
+        let may_be_empty = is_text || matches!(row.path, "server.address" | "serve.probes");
+        assert_eq!(takes(row.path, "\"\""), may_be_empty, "{}", row.path);
+    }
+}
+
 /// A row says in words what its reader takes.
 #[test]
 fn a_key_takes_what_its_row_says_and_nothing_beyond() {

@@ -134,15 +134,15 @@ async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_objec
     }
     assert!(annotations["mirror.michelangelo.api/valid-to"].is_string(), "{one}");
     for (path, code, part) in [
-        ("/nightly/history?version=9", 404, "no version of it has the resourceVersion 9"),
-        ("/nightly/history?version=x", 400, "version: it is the resourceVersion"),
-        ("/nightly/history?at=1h", 400, "`at` is for objects and lists"),
+        ("/nightly/history?version=9", 404, "the object has no version with the resourceVersion 9"),
+        ("/nightly/history?version=x", 400, "version: expected the resourceVersion"),
+        ("/nightly/history?at=1h", 400, "`at` works for objects and lists"),
         ("/nightly/history?continue=x", 400, "continue"),
         ("/monthly/history", 404, "\"monthly\" not found"),
         ("/nightly?version=2", 400, "NAME/history"),
-        ("?watch=true&at=1h", 400, "`at` is for objects and lists"),
-        ("?at=in%201h", 400, "has not come"),
-        ("/nightly?at=2999-01-01", 400, "2999-01-01T00:00:00Z has not come"),
+        ("?watch=true&at=1h", 400, "`at` works for objects and lists"),
+        ("?at=in%201h", 400, "is in the future"),
+        ("/nightly?at=2999-01-01", 400, "2999-01-01T00:00:00Z is in the future"),
     ] {
         let (found, body) = get(&service, &format!("{RUNS}{path}")).await;
         assert!(found == code && body["message"].as_str().unwrap_or_default().contains(part), "{path}: {found} {body}");
@@ -222,7 +222,7 @@ async fn a_former_version_is_restored_by_its_number_or_a_moment() {
     assert_eq!(kept["metadata"]["labels"]["phase"], "Pending", "{kept}");
     for (path, code, part) in [
         ("nightly/restore?version=4", 409, "nightly"),
-        ("gone/restore?version=99", 404, "no version of it has the resourceVersion 99"),
+        ("gone/restore?version=99", 404, "the object has no version with the resourceVersion 99"),
         ("none/restore?version=1", 404, "not found"),
         ("gone/restore?version=21&at=1h", 400, "name one version"),
         ("gone/restore?at=tuesday", 400, "at: "),

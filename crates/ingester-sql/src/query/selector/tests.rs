@@ -146,8 +146,14 @@ const BAD_LABEL_SELECTORS: &[(&str, &str)] = &[
     ("/simple", "`/simple`, character 1: a key has a prefix before its `/`"),
     ("x=a, example.com/", "`x=a, example.com/`, at its end: a key has a name behind its `/`"),
     ("only/one/slash", "`only/one/slash`, character 9: a key has one `/` at most"),
-    ("Example.com/abc", "`Example.com/abc`, character 1: the prefix of a key has small letters, digits, `-` and `.`"),
-    ("example_com/abc", "`example_com/abc`, character 8: the prefix of a key has small letters, digits, `-` and `.`"),
+    (
+        "Example.com/abc",
+        "`Example.com/abc`, character 1: the prefix of a key has lower-case letters, digits, `-` and `.`",
+    ),
+    (
+        "example_com/abc",
+        "`example_com/abc`, character 8: the prefix of a key has lower-case letters, digits, `-` and `.`",
+    ),
     ("a..b/c", "`a..b/c`, character 3: each part of a key's prefix has a character at least"),
     ("a.-b/c", "`a.-b/c`, character 3: each part of a key's prefix begins and ends with a letter or a digit"),
     ("cantendwithadash-", "`cantendwithadash-`, character 17: a key begins and ends with a letter or a digit"),

@@ -77,7 +77,7 @@ fn charset(answers: &Answers, database: &str) -> Finding {
         ("utf8mb4", other) => Finding::doubtful(
             CHARSET,
             format!(
-                "the database has the character set {other}: the ingester's tables have utf8mb4, other tables beside them do not"
+                "the database has the character set {other}: the ingester's tables have utf8mb4, other tables of the database do not"
             ),
             format!("ALTER DATABASE `{database}` CHARACTER SET utf8mb4"),
         ),
