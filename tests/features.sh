@@ -15,4 +15,5 @@ check --package ingester-core --features $latest
 check --package ingester-core --features $latest,protobuf
 check --package ingester-server --features $latest --no-default-features
 check --package ingester --no-default-features --features k8s-latest
+check --package ingester --no-default-features --features k8s-latest,otlp
 check --package ingester --no-default-features --features k8s-openapi/v1_33
