@@ -17,4 +17,5 @@ check --package ingester-server --features $latest --no-default-features
 for database in mysql postgres sqlite; do
   check --package ingester --no-default-features --features k8s-latest,$database
 done
+check --package ingester --no-default-features --features k8s-latest,sqlite,otlp
 check --package ingester --no-default-features --features k8s-openapi/v1_33,sqlite

@@ -134,7 +134,7 @@ done
 
 step "servers" bash tests/install.sh
 step "format" cargo fmt --all --check
-step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml examples/dataset-operator/Cargo.toml; do cargo metadata --locked --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
+step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml examples/dataset-operator/Cargo.toml; do cargo metadata --locked --all-features --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
 step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 step "what reports tests and texts" cargo build --workspace --bin report --bin english --locked
@@ -147,6 +147,8 @@ step "examples of the crate outside" cargo build --locked --manifest-path tests/
 tests "tests of the crate outside" --manifest-path tests/outside/Cargo.toml --target-dir target --tests --
 # It says nothing of profiles, as a user's crate does not; with those of the crate outside it shares what is compiled.
 tests "tests of the example crate" --manifest-path examples/dataset-operator/Cargo.toml --config tests/outside/Cargo.toml --target-dir target --tests --
+# The program with a feature that is off by default. The steps before it test the program that users build.
+tests "spans over OTLP" --workspace --features ingester/otlp --test otlp --
 
 if [[ $all -eq 1 ]]; then
   # They are marked as ignored, so that the default set stays short; those that are run by hand have other names.

@@ -31,11 +31,12 @@
 //!
 //! # Features
 //!
-//! All are on by default. A program for your kinds needs few of them, and compiles in less time if it says
+//! All but `otlp` are on by default. A program for your kinds needs few of them, and compiles in less time if it says
 //! `default-features = false` and names those:
 //! - `mysql`, `postgres`, `sqlite`: the drivers of databases. A URL of a database without its driver is refused.
 //! - `michelangelo`: the binary `ingester` with the 13 kinds of `crd-specs`.
 //! - `k8s-latest`: the newest version of Kubernetes that `k8s-openapi` knows. Your crate may name another one instead.
+//! - `otlp`: spans are exported over OTLP.
 
 mod arguments;
 mod cluster;
@@ -55,6 +56,7 @@ mod reach;
 mod reload;
 mod saved;
 mod server;
+mod spans;
 
 use anyhow::anyhow;
 pub use program::Program;
@@ -66,6 +68,7 @@ use ingester_config::{Config, Environment, LogFormat};
 use ingester_core::view::check_views;
 use ingester_core::{Kind, check_registry};
 use ingester_declare::evict::check_selectors;
+use spans::Export;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
@@ -181,7 +184,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
 
 /// Prepares a program for a command that people run, which logs only errors and warnings. `RUST_LOG` shows more.
 fn quiet(program: Program) -> Result<Program, Failure> {
-    logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
+    logging::start(logging::Format::Text, "warn", None).map_err(Failure::Usage)?;
     Ok(program)
 }
 
@@ -195,9 +198,11 @@ fn mirror(arguments: &arguments::Run, program: Program) -> Result<Ending, Failur
     let kinds = program.kinds;
     let config = configuration_of_run(arguments, kinds)?;
     commands::policies::ensure_rules(&config, kinds)?;
-    let level = start_logging(&config)?;
+    let (level, export) = start_logging(&config)?;
     commands::policies::warn_of_rules(&config, kinds);
-    wait_for(commands::run::run(arguments, config, commands::versioned(program)?, level))
+    let ending = wait_for(commands::run::run(arguments, config, commands::versioned(program)?, level));
+    Export::end(export);
+    ending
 }
 
 /// Serves rows until it is stopped.
@@ -206,8 +211,10 @@ fn serve(arguments: &arguments::Serve, program: Program) -> Result<Ending, Failu
         Some(file) => configuration(&arguments::ConfigFile { config: file.clone() }, program.kinds)?,
         None => Config::default(),
     };
-    start_logging(&config)?;
-    wait_for(commands::serve::run(arguments, config, commands::versioned(program)?))
+    let (_, export) = start_logging(&config)?;
+    let ending = wait_for(commands::serve::run(arguments, config, commands::versioned(program)?));
+    Export::end(export);
+    ending
 }
 
 /// Compares, creates and changes tables. Some commands work on the lock file itself, the others on a database.
@@ -274,13 +281,21 @@ fn ghosts(arguments: Ghosts, program: Program) -> Result<Ending, Failure> {
     wait_for(commands::ghosts::list(&list, config, program))
 }
 
-/// Logs as configured.
-fn start_logging(config: &Config) -> Result<logging::Level, Failure> {
+/// Logs as configured, and exports spans as the environment says. A mistake in that does not keep the program from its work.
+fn start_logging(config: &Config) -> Result<(logging::Level, Option<Export>), Failure> {
     let format = match config.log.format {
         LogFormat::Text => logging::Format::Text,
         LogFormat::Json => logging::Format::Json,
     };
-    logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)
+    let (export, mistake) = match Export::of_environment() {
+        Ok(export) => (export, None),
+        Err(error) => (None, Some(error)),
+    };
+    let level = logging::start(format, config.log.level.as_str(), export.as_ref()).map_err(Failure::Usage)?;
+    if let Some(error) = mistake {
+        tracing::warn!(error = format!("{error:#}"), "Spans are not exported");
+    }
+    Ok((level, export))
 }
 
 /// Runs asynchronous work to its end.

@@ -1,6 +1,6 @@
 //! Logging: lines on standard error, as text for people or as JSON for a log collector.
 //!
-//! May use: output.
+//! May use: output, spans.
 //!
 //! No line may contain a password or a token, at any level. Most libraries comply by themselves: sqlx logs statements with placeholders and
 //! never its connect options (on MySQL we turn its statement log off, because some texts contain an object's values); kube marks the
@@ -8,11 +8,12 @@
 //! set.
 
 use crate::output;
+use crate::spans::Export;
 use anyhow::anyhow;
 use serde_json::{Map, Value};
 use std::fmt::{self, Write as _};
 use tracing::level_filters::LevelFilter;
-use tracing::{Dispatch, Event, Subscriber};
+use tracing::{Event, Subscriber};
 use tracing_subscriber::filter::{FilterExt as _, filter_fn};
 use tracing_subscriber::fmt::format::{self, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields, MakeWriter};
@@ -68,11 +69,11 @@ fn configured(level: &str) -> anyhow::Result<EnvFilter> {
 }
 
 /// Starts logging for this process. `level` is `log.level` of the configuration: a level, or also levels for single targets, as
-/// in `info,sqlx=warn`. `RUST_LOG` of the environment overrides it.
+/// in `info,sqlx=warn`. `RUST_LOG` of the environment overrides it. `export` gets the spans, too.
 ///
 /// # Errors
 /// If the level that applies is not valid, or logging was started before.
-pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<Level> {
+pub(crate) fn start(format: Format, level: &str, export: Option<&Export>) -> anyhow::Result<Level> {
     let variable = std::env::var_os("RUST_LOG").filter(|value| !value.is_empty());
     let filter = match &variable {
         Some(value) => filter(&value.to_string_lossy(), "RUST_LOG of the environment")?,
@@ -80,9 +81,9 @@ pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<Level> {
     };
     let colours = output::has_colours(&std::io::stderr());
     let (filter, handle) = reload::Layer::new(filter);
-    dispatch(format, filter, colours, std::io::stderr)
-        .try_init()
-        .map_err(|error| anyhow!("logging cannot be set up: {error}"))?;
+    let mut layers = vec![lines(format, filter, colours, std::io::stderr)];
+    layers.extend(export.map(Export::layer));
+    Registry::default().with(layers).try_init().map_err(|error| anyhow!("logging cannot be set up: {error}"))?;
     Ok(Level { filter: handle, fixed: variable.is_some() })
 }
 
@@ -152,13 +153,16 @@ where
     }
 }
 
-/// The subscriber, for any writer.
-fn dispatch<W>(format: Format, filter: reload::Layer<EnvFilter, Registry>, colours: bool, writer: W) -> Dispatch
+/// A layer of the subscriber.
+type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// The layer that writes lines, for any writer.
+fn lines<W>(format: Format, filter: reload::Layer<EnvFilter, Registry>, colours: bool, writer: W) -> BoxedLayer
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let layer = tracing_subscriber::fmt::layer().with_writer(writer);
-    let layer: Box<dyn Layer<Registry> + Send + Sync> = match format {
+    let layer: BoxedLayer = match format {
         Format::Text => layer.with_ansi(colours).boxed(),
         Format::Json => layer.json().event_format(FlatJson::new()).boxed(),
     };
@@ -167,12 +171,12 @@ where
         QUIET.iter().all(|(target, level)| metadata.target() != *target || metadata.level() <= level)
     })
     .with_max_level_hint(LevelFilter::TRACE);
-    Registry::default().with(layer.with_filter(filter.and(quiet))).into()
+    layer.with_filter(filter.and(quiet)).boxed()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, Level, configured, dispatch, filter, reload, unless_named};
+    use super::{Format, Level, Registry, configured, filter, lines, reload, unless_named};
     use ingester_store::{Address, ConnectOptions, Retry, Store};
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
@@ -183,6 +187,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
     use tracing::field::Empty;
+    use tracing_subscriber::layer::SubscriberExt as _;
 
     /// A writer that keeps its text.
     #[derive(Clone, Default)]
@@ -210,8 +215,8 @@ mod tests {
         let kept = Kept::default();
         let writer = kept.clone();
         let (filter, _) = reload::Layer::new(filter(levels, "here").unwrap());
-        let dispatch = dispatch(format, filter, colours, move || writer.clone());
-        tracing::dispatcher::with_default(&dispatch, act);
+        let subscriber = Registry::default().with(lines(format, filter, colours, move || writer.clone()));
+        tracing::subscriber::with_default(subscriber, act);
         kept.text()
     }
 
@@ -305,8 +310,8 @@ mod tests {
             let writer = kept.clone();
             let (filter, handle) = reload::Layer::new(configured("warn").unwrap());
             let level = Level { filter: handle, fixed };
-            let dispatch = dispatch(Format::Text, filter, false, move || writer.clone());
-            tracing::dispatcher::with_default(&dispatch, || {
+            let subscriber = Registry::default().with(lines(Format::Text, filter, false, move || writer.clone()));
+            tracing::subscriber::with_default(subscriber, || {
                 let say = |text: &str| tracing::info!("{text}");
                 say("at first");
                 assert_eq!(level.set("info").unwrap(), !fixed);

@@ -3,15 +3,13 @@
 //! `#[derive(Ingestable)]` fills in a [`Definition`] and names the structs; everything that runs is compiled here, once
 //! for each kind, behind the function pointers of [`Kind`]. The engine is written for [`Kind`] and is not generic.
 //!
-//! May use: duration, schema, value, json, marks, object, protobuf, prune, row.
+//! May use: ingester-json, ingester-wire, schema, value, marks, object, protobuf, prune, row.
 
 mod counted;
 mod crd;
 mod decode;
 pub(crate) mod derived;
 
-use crate::duration::{Bounds, DurationError};
-use crate::json;
 use crate::marks::{Mark, MarkName, Marks};
 use crate::object::{ManagedFields, Object, ObjectError};
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
@@ -20,6 +18,8 @@ use crate::row::{Origin, Row, RowError};
 use crate::schema::{EvictionRule, Field, Fingerprint, History, Ident, Table, Text, base};
 use crate::value::{Value, Values};
 use derived::{FromJson, RowSource};
+use ingester_json::json;
+use ingester_wire::duration::{Bounds, DurationError};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::borrow::Cow;
 use std::time::Duration;

@@ -34,19 +34,16 @@
 //! reads kinds and objects from files, `ingester-store` runs the SQL, and `ingester-mirror` follows a cluster.
 
 pub mod age;
-pub mod duration;
 #[cfg(test)]
 extern crate self as ingester_core;
 #[cfg(test)]
 mod fixture;
 mod generated;
-pub mod json;
 pub mod kind;
 pub mod labels;
 pub mod marks;
 pub mod nearest;
 pub mod object;
-pub mod place;
 #[cfg_attr(not(feature = "protobuf"), allow(dead_code, reason = "nothing reads descriptors"))]
 pub mod protobuf;
 pub mod prune;
@@ -59,7 +56,11 @@ pub mod view;
 pub mod wire;
 
 pub use generated::GeneratedSql;
+#[doc(inline)]
+pub use ingester_json::{json, place};
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
+#[doc(inline)]
+pub use ingester_wire::duration;
 pub use kind::{Indexed, Ingestable, Kind};
 pub use registry::{KindNames, Registry, RegistryError, check_registry};
 pub use value::ColumnValue;

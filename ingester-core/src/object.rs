@@ -1,11 +1,11 @@
 //! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
-//! May use: json, wire.
+//! May use: ingester-json, ingester-wire.
 //!
 //! A key that comes twice in the object itself, in its metadata, its labels or its annotations is an error; a null counts as
 //! absent. Spec and status are checked where their types are decoded, and files as a whole by `documents`.
 
-use crate::json::{self, Reader, TokenKind};
-use crate::wire::{Time, Timestamp, moment};
+use ingester_json::json::{self, Reader, TokenKind};
+use ingester_wire::{Time, moment};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -601,12 +601,6 @@ fn lenient(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
             None
         }
     })
-}
-
-impl From<Time> for Timestamp {
-    fn from(time: Time) -> Self {
-        Timestamp(time.0)
-    }
 }
 
 #[cfg(test)]

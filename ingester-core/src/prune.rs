@@ -3,10 +3,10 @@
 //! The same values are cut out of the copy of the object that `kubectl apply` keeps in an annotation. Managed fields are cut out as well,
 //! because they repeat the keys and the elements of lists.
 //!
-//! May use: json, schema.
+//! May use: ingester-json, schema.
 
-use crate::json::{self, Reader, TokenKind};
 use crate::schema::{PruneStep, prune_step};
+use ingester_json::json::{self, Reader, TokenKind};
 use std::ops::Range;
 
 /// The annotation in which `kubectl apply` keeps the object that it was given.

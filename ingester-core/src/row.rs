@@ -1,13 +1,13 @@
 //! The rows of one object in its tables.
 //!
-//! May use: labels, place, schema, value, object, protobuf.
+//! May use: ingester-json, labels, schema, value, object, protobuf.
 
 use crate::labels::{check_annotation_key, check_label_key, check_label_value, check_namespace, check_object_name};
 use crate::object::{Object, StringMap};
-use crate::place::shortened;
 use crate::protobuf::Lost;
 use crate::schema::{Column, Companion, Form, Many, SqlType, Table, Unit, base};
 use crate::value::{Micros, Value, Values};
+use ingester_json::place::shortened;
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
 use std::sync::LazyLock;

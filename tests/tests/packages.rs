@@ -20,10 +20,11 @@ fn read(file: &str) -> Result<String> {
     std::fs::read_to_string(root().join(file)).with_context(|| format!("reading {file}"))
 }
 
-/// The packages that `cargo metadata` lists with this option.
-fn packages(option: &str) -> Result<Vec<Json>> {
+/// The packages that `cargo metadata` lists with these options.
+fn packages(options: &[&str]) -> Result<Vec<Json>> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", option, "--offline", "--format-version", "1"])
+        .args(["metadata", "--offline", "--format-version", "1"])
+        .args(options)
         .current_dir(root())
         .output()?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
@@ -33,7 +34,7 @@ fn packages(option: &str) -> Result<Vec<Json>> {
 
 /// The members of the workspace, as cargo reads their manifests.
 fn members() -> Result<Vec<Json>> {
-    packages("--no-deps")
+    packages(&["--no-deps"])
 }
 
 fn published() -> Result<Vec<Json>> {
@@ -146,7 +147,9 @@ fn every_dependency_has_a_licence_and_a_source_that_deny_toml_allows() -> Result
     let allowed =
         deny.lines().find_map(|line| line.strip_prefix("allow = ")).context("deny.toml allows no licences")?;
     let allowed: Vec<String> = serde_json::from_str(allowed)?;
-    let packages = packages("--filter-platform=x86_64-unknown-linux-gnu")?;
+    // Also dependencies of features that are off by default, which `cargo build` does not download.
+    let options = ["--filter-platform=x86_64-unknown-linux-gnu", "--all-features"];
+    let packages = packages(&options).context("download all dependencies with `cargo fetch`")?;
     let mut wrong = Vec::new();
     for package in &packages {
         let licence = package["license"].as_str().unwrap_or("no licence");

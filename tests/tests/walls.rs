@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates with rooms, each with those below it.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("ingester-printers", &[]),
+    ("ingester-json", &[]),
+    ("ingester-wire", &["ingester-json"]),
     ("ingester-macros", &[]),
-    ("ingester-core", &["ingester-macros"]),
+    ("ingester-core", &["ingester-json", "ingester-wire", "ingester-macros"]),
     ("ingester-sql", &["ingester-core"]),
     ("ingester-declare", &["ingester-core", "ingester-sql", "ingester-printers"]),
     ("ingester-testing", &["ingester-core", "ingester-declare"]),

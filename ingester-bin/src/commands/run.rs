@@ -169,13 +169,7 @@ async fn mirror(
         None => return Ok(Ending::Done),
         Some(Err(error)) => {
             stop.cancel();
-            if let NotOpened::NotOurs(IdentityError::Other { found, .. }) = &error {
-                publisher.other_cluster(found, &error.to_string());
-            }
-            // Once the publisher is dropped, its task ends when everything is sent.
-            drop(publisher);
-            let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
-            return Err(error.into());
+            return Err(refused(error, publisher, publishing).await);
         }
         Some(Ok(opened)) => opened,
     };
@@ -230,6 +224,17 @@ async fn mirror(
     }
     mirrored.map_err(|error| Failure::Usage(error.into()))?;
     Ok(Ending::Done)
+}
+
+/// Ends the publishing of Events after a database was not opened. If it is of another cluster, the last Event says so.
+async fn refused(error: NotOpened, publisher: Publisher, publishing: Part) -> Failure {
+    if let NotOpened::NotOurs(IdentityError::Other { found, .. }) = &error {
+        publisher.other_cluster(found, &error.to_string());
+    }
+    // Once the publisher is dropped, its task ends when everything is sent.
+    drop(publisher);
+    let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
+    error.into()
 }
 
 /// Writes into the database if changes are logged, and retries while it cannot be reached.

@@ -2,9 +2,9 @@
 
 use super::Indexed;
 use super::derived::RowSource;
-use crate::json::{self, Reader};
 use crate::object::Object;
 use crate::value::Values;
+use ingester_json::json::{self, Reader};
 use serde::de::DeserializeOwned;
 
 /// Decodes a custom resource: spec and status apart, then the columns from the metadata.

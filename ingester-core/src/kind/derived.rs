@@ -1,11 +1,11 @@
 //! Items for the derives' code, which describes a kind with them. Nothing else needs them: they are in `__private`.
 
 use super::{AFTER, Indexed, RETENTION, read_history};
-use crate::duration::{Bounds, DurationError};
 use crate::object::Meta;
 use crate::protobuf::DescriptorSet;
 use crate::schema::{Field, Text};
 use crate::value::Values;
+use ingester_wire::duration::{Bounds, DurationError};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 

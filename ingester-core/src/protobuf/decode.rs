@@ -7,9 +7,9 @@
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::special::{Form, OBJECT_META};
 use super::varint::{Cursor, Raw, WireType};
-use crate::wire::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ingester_wire::Duration;
 use std::fmt::Write as _;
 
 /// The reason why bytes are not a message.
@@ -408,7 +408,7 @@ fn raw_json(fields: &[FieldValues<'_, '_>], out: &mut String) {
         return out.push_str("{}");
     };
     let text = std::str::from_utf8(bytes).ok().filter(|text| {
-        let mut reader = crate::json::Reader::new(text);
+        let mut reader = ingester_json::json::Reader::new(text);
         reader.skip().is_ok() && reader.finish().is_ok()
     });
     match text {
@@ -429,7 +429,7 @@ fn moment(seconds: i64, nanos: i64) -> Option<String> {
         _ if nanos % 1_000 == 0 => 6,
         _ => 9,
     };
-    let time = crate::wire::Moment::new(seconds, nanos)?;
+    let time = ingester_wire::Moment::new(seconds, nanos)?;
     Some(format!("{time:.digits$}"))
 }
 

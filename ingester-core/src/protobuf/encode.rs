@@ -8,7 +8,7 @@ use super::encode_special::bytes_of;
 use super::encoder::{Encoder, Lost, Piece, Written};
 use super::special::Form;
 use super::varint::{WireType, put_length, put_tag, put_varint};
-use crate::json::{Error, Reader, TokenKind, float, float_of_number, integer};
+use ingester_json::json::{Error, Reader, TokenKind, float, float_of_number, integer};
 use std::borrow::Cow;
 use std::cell::Cell;
 

@@ -4,10 +4,10 @@ use super::descriptor::Message;
 use super::encoder::{Encoder, Written};
 use super::special::Form;
 use super::varint::{WireType, put_tag, put_varint};
-use crate::json::{Reader, TokenKind};
-use crate::wire::{Duration, moment};
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use ingester_json::json::{Reader, TokenKind};
+use ingester_wire::{Duration, moment};
 use std::borrow::Cow;
 
 /// Base64 with or without padding.

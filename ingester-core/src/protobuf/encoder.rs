@@ -2,7 +2,7 @@
 
 use super::descriptor::Descriptors;
 use super::varint::{WireType, put_tag, put_varint};
-use crate::json::{Error, Reader};
+use ingester_json::json::{Error, Reader};
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
 //! Objects in protobuf's wire format, by descriptors: the `proto` column, and the way back.
-//! May use: schema, json, wire.
+//! May use: ingester-json, ingester-wire, schema.
 //!
 //! | file | what it does |
 //! |---|---|

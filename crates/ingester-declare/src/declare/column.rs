@@ -142,14 +142,7 @@ pub(super) fn read_column<'t>(
             .map(|key| keys.take(key));
     let of_many = many.and_then(|at| at.truth(faults)).unwrap_or(false);
     if of_many {
-        for (at, what) in [
-            (&default, "a column of many values has no default: leave it out"),
-            (&key, "the table of many values is there for its keys: leave `key` out"),
-            (&keep, "with many values, it is not defined which one stays: leave `keep` out"),
-            (&first, "with many values, it is not defined which one stays: leave `first` out"),
-        ] {
-            faults.extend(at.as_ref().map(|at| at.fault(what)));
-        }
+        refuse_keys_of_one_value([&default, &key, &keep, &first], faults);
     }
     let name = node.required("column", name, "the column's name", faults).map(|(_, name)| name);
     let mut paths = read_paths(node, path, of_many, schema, faults);
@@ -157,16 +150,7 @@ pub(super) fn read_column<'t>(
     let by_schema = by_schema(&paths, of_many, schema, faults);
     let names = read_names(listed, of_many || default.is_some(), &paths, &by_schema, faults);
     let ty = match ty {
-        Some(at) => {
-            let ty = read_type(&at, faults);
-            if let (Some(ty), BySchema::Says(Some(said))) = (ty, &by_schema)
-                && paths.first().is_some_and(|first| first.path.path.functions.is_empty())
-                && let Some(what) = crd::contradiction(said, ty)
-            {
-                faults.push(at.fault(what));
-            }
-            ty
-        }
+        Some(at) => read_type_of_schema(&at, &paths, &by_schema, faults),
         None => paths.first().and_then(|path| type_of_path(path, by_schema, schema.is_some(), faults)),
     };
     if let Some(ty) = ty {
@@ -213,6 +197,36 @@ pub(super) fn read_column<'t>(
         says_absent,
         names,
     })
+}
+
+/// Refuses the keys `default`, `key`, `keep` and `first` of a column of many values.
+fn refuse_keys_of_one_value(keys: [&Option<Located<'_>>; 4], faults: &mut Faults) {
+    let reasons = [
+        "a column of many values has no default: leave it out",
+        "the table of many values is there for its keys: leave `key` out",
+        "with many values, it is not defined which one stays: leave `keep` out",
+        "with many values, it is not defined which one stays: leave `first` out",
+    ];
+    for (at, reason) in keys.into_iter().zip(reasons) {
+        faults.extend(at.as_ref().map(|at| at.fault(reason)));
+    }
+}
+
+/// Reads the type that the file gives a column, and compares it with the one of the schema.
+fn read_type_of_schema(
+    at: &Located<'_>,
+    paths: &[Written<'_>],
+    by_schema: &BySchema<'_>,
+    faults: &mut Faults,
+) -> Option<SqlType> {
+    let ty = read_type(at, faults);
+    if let (Some(ty), BySchema::Says(Some(said))) = (ty, by_schema)
+        && paths.first().is_some_and(|first| first.path.path.functions.is_empty())
+        && let Some(what) = crd::contradiction(said, ty)
+    {
+        faults.push(at.fault(what));
+    }
+    ty
 }
 
 /// The names of the values of an enum, as the CRD has them; empty if there are others.

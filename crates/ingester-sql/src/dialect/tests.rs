@@ -365,6 +365,8 @@ fn there_is_no_sql_elsewhere() {
     let mut found = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for package in [
+        "crates/ingester-json/src",
+        "crates/ingester-wire/src",
         "ingester-core/src",
         "crates/ingester-sql/src",
         "crates/ingester-declare/src",

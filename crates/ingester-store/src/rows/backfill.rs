@@ -285,7 +285,7 @@ impl<'k> Changes<'k> {
     ) -> Result<(), sqlx::Error> {
         let Target { kind, scope, places, whole, marks, companions, .. } = target;
         let (table, number) = (kind.table(), kind.ingest_version());
-        let Value::Text(json) = row.json else {
+        let Value::Text(json) = &row.json else {
             return Err(sqlx::Error::Decode("a row without json".into()));
         };
         if page.last.as_ref().is_none_or(|last| *last < row.uid) {
@@ -310,8 +310,8 @@ impl<'k> Changes<'k> {
             self.mark.push(row.uid);
             return Ok(());
         }
-        let decoded =
-            decode(json, InCluster(row.in_cluster)).map(|new| new.map(|new| changed.within(new, places, &row.values)));
+        let decoded = decode(json.clone(), InCluster(row.in_cluster))
+            .map(|new| new.map(|new| changed.within(new, places, &row.values)));
         let reason = match decoded {
             Ok(Some(new))
                 if !places.iter().zip(&row.values).all(|(place, stored)| has(table, *place, stored, &new)) =>
@@ -332,21 +332,8 @@ impl<'k> Changes<'k> {
                 page.waiting += 1;
                 return Ok(());
             }
-            Ok(left) => {
-                // If its kind leaves the row out now while the object is in the cluster, it is no live row. Other rows that the kind leaves
-                // out keep their values.
-                if left.is_none() && whole && number > 0 && row.in_cluster {
-                    self.gone.push((row.uid.clone(), row.res_version));
-                }
-                // Nothing proves the values of this row, so no rule may judge them.
-                let is_unproved = left.is_none() && whole && !row.in_cluster;
-                self.pairs.extend(left.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
-                if is_unproved && row.ingest_version != 0 {
-                    self.unmark.push(row.uid.clone());
-                } else if whole && !is_unproved && row.ingest_version != number {
-                    self.mark.push(row.uid.clone());
-                }
-                self.good.push((row.uid, row.res_version.to_string()));
+            Ok(same) => {
+                self.keep(row, same, target, changed);
                 return Ok(());
             }
             Err(reason) => reason,
@@ -361,6 +348,26 @@ impl<'k> Changes<'k> {
             reason,
         });
         Ok(())
+    }
+
+    /// Adds a row whose columns stay as they are: they have the values of its new row already, or its kind leaves it out.
+    fn keep(&mut self, row: RowToBackfill, new: Option<Row>, target: Target<'k>, changed: Changed<'k>) {
+        let Target { kind, whole, companions, .. } = target;
+        let number = kind.ingest_version();
+        // If its kind leaves the row out now while the object is in the cluster, it is no live row. Other rows that the kind leaves
+        // out keep their values.
+        if new.is_none() && whole && number > 0 && row.in_cluster {
+            self.gone.push((row.uid.clone(), row.res_version));
+        }
+        // Nothing proves the values of this row, so no rule may judge them.
+        let is_unproved = new.is_none() && whole && !row.in_cluster;
+        self.pairs.extend(new.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
+        if is_unproved && row.ingest_version != 0 {
+            self.unmark.push(row.uid.clone());
+        } else if whole && !is_unproved && row.ingest_version != number {
+            self.mark.push(row.uid.clone());
+        }
+        self.good.push((row.uid, row.res_version.to_string()));
     }
 }
 

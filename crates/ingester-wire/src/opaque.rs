@@ -1,11 +1,12 @@
 //! JSON that is kept as text and not decoded.
+//! May use: ingester-json, schema.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One JSON value as its own text: digits, order of keys and unknown fields stay as they came.
 ///
 /// For what belongs to others: pod templates, `google.protobuf.Struct` and `Any`, nested object metadata. Reading one
-/// with [`crate::json::from_str`] copies the text; with another deserializer the value goes through
+/// with [`ingester_json::json::from_str`] copies the text; with another deserializer the value goes through
 /// [`serde_json::Value`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Opaque(Box<str>);
@@ -46,7 +47,7 @@ impl<'de> Deserialize<'de> for Opaque {
                 Ok(Opaque(value.to_string().into()))
             }
         }
-        deserializer.deserialize_newtype_struct(crate::json::RAW_TOKEN, Visitor)
+        deserializer.deserialize_newtype_struct(ingester_json::json::RAW_TOKEN, Visitor)
     }
 }
 
@@ -65,7 +66,7 @@ impl schemars::JsonSchema for Opaque {
         true
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        super::schema::open_object(generator)
+        crate::schema::open_object(generator)
     }
 }
 
@@ -76,7 +77,7 @@ mod tests {
     #[test]
     fn our_reader_keeps_the_text_to_the_byte() {
         let text = r#"{ "z": 1.000000000000000000001, "a":[ 12345678901234567890123 ] }"#;
-        let kept: Opaque = crate::json::from_str(text).unwrap();
+        let kept: Opaque = ingester_json::json::from_str(text).unwrap();
         assert_eq!(kept.get(), text);
         assert_eq!(serde_json::to_string(&kept).unwrap(), text);
     }

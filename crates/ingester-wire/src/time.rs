@@ -1,8 +1,9 @@
 //! Times and durations as protobuf's and Kubernetes' JSON write them.
+//! May use: duration, int64, micros.
 
 use crate::duration::{Units, nanoseconds};
-use crate::schema::{Shape, SqlType};
-use crate::value::{ColumnValue, Literal, Micros, Scalar, Value, Values, class};
+use crate::int64::Int64;
+use crate::micros::Micros;
 use serde::de::{Error, MapAccess, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -35,7 +36,7 @@ impl Moment {
     }
 
     /// Nanoseconds after [`Moment::second`].
-    pub(crate) fn nanosecond(self) -> i32 {
+    pub fn nanosecond(self) -> i32 {
         self.nanosecond
     }
 
@@ -83,7 +84,7 @@ impl std::str::FromStr for Moment {
 }
 
 /// Parses RFC 3339 text.
-pub(crate) fn moment(text: &str) -> Option<Moment> {
+pub fn moment(text: &str) -> Option<Moment> {
     match whole_second(text.as_bytes()) {
         Some(second) => Some(Moment { second, nanosecond: 0 }),
         // Fractions, offsets, leap seconds, and text that is not a time.
@@ -162,7 +163,7 @@ impl<'de> serde::de::Visitor<'de> for TimeVisitor {
                     continue;
                 }
             };
-            if number.replace(map.next_value::<Option<super::Int64>>()?.unwrap_or_default()).is_some() {
+            if number.replace(map.next_value::<Option<Int64>>()?.unwrap_or_default()).is_some() {
                 return Err(A::Error::duplicate_field(name));
             }
         }
@@ -210,21 +211,6 @@ macro_rules! moment {
                 $schema
             }
         }
-
-        impl ColumnValue for $name {
-            const SHAPE: Shape = Shape::scalar(SqlType::DateTime);
-
-            fn write(&self, out: &mut Values) {
-                out.push(Value::Time(self.micros()));
-            }
-        }
-
-        impl Scalar for $name {
-            type Class = class::Moments;
-        }
-
-        impl Literal<class::Moments> for $name {}
-        impl Literal<class::Anything> for $name {}
     };
 }
 
@@ -236,6 +222,12 @@ moment! {
     /// A Kubernetes `metav1.Time` inside spec or status: RFC 3339 text or `{seconds, nanos}`, whichever the writer
     /// uses. The CRD takes both.
     Time, schemars::json_schema!({ "x-kubernetes-preserve-unknown-fields": true })
+}
+
+impl From<Time> for Timestamp {
+    fn from(time: Time) -> Self {
+        Timestamp(time.0)
+    }
 }
 
 /// A span of time in nanoseconds: a `google.protobuf.Duration` (`90.500s`), read in any form that Go's duration parser
@@ -297,22 +289,6 @@ impl schemars::JsonSchema for Duration {
         schemars::json_schema!({ "type": "string" })
     }
 }
-
-impl ColumnValue for Duration {
-    const SHAPE: Shape = Shape::scalar(SqlType::BigInt);
-
-    /// Nanoseconds.
-    fn write(&self, out: &mut Values) {
-        out.push(Value::Int(self.0));
-    }
-}
-
-impl Scalar for Duration {
-    type Class = class::Integers;
-}
-
-impl Literal<class::Integers> for Duration {}
-impl Literal<class::Anything> for Duration {}
 
 #[cfg(test)]
 mod tests {
@@ -382,7 +358,7 @@ mod tests {
             ("9999-12-31T20:59:59-03:00", "9999-12-31T23:59:59Z", "9999-12-31 23:59:59.000000"),
             ("9999-12-31T01:00:00+02:00", "9999-12-30T23:00:00Z", "9999-12-30 23:00:00.000000"),
         ] {
-            let read: Timestamp = crate::json::from_str(&format!("\"{text}\"")).unwrap();
+            let read: Timestamp = ingester_json::json::from_str(&format!("\"{text}\"")).unwrap();
             assert_eq!((read.0.to_string(), read.micros().sql()), (shown.to_owned(), sql.to_owned()), "{text}");
             assert_eq!(serde_json::to_string(&read).unwrap(), format!("\"{shown}\""));
             assert_eq!(Micros::from_sql(sql), Some(read.micros()));
@@ -407,12 +383,12 @@ mod tests {
             r#"{"seconds":"1700000000","nanos":500000000}"#,
             r#"{"seconds":1700000000,"nanos":500000000,"more":[]}"#,
         ] {
-            assert_eq!(crate::json::from_str::<Timestamp>(text).unwrap(), expected, "{text}");
+            assert_eq!(ingester_json::json::from_str::<Timestamp>(text).unwrap(), expected, "{text}");
             assert_eq!(serde_json::from_str::<Timestamp>(text).unwrap(), expected, "{text}");
         }
-        assert!(crate::json::from_str::<Timestamp>(r#""yesterday""#).is_err());
-        assert!(crate::json::from_str::<Timestamp>(r#"{"seconds":1,"seconds":1}"#).is_err());
-        assert!(crate::json::from_str::<Timestamp>("17").is_err());
+        assert!(ingester_json::json::from_str::<Timestamp>(r#""yesterday""#).is_err());
+        assert!(ingester_json::json::from_str::<Timestamp>(r#"{"seconds":1,"seconds":1}"#).is_err());
+        assert!(ingester_json::json::from_str::<Timestamp>("17").is_err());
     }
 
     #[test]

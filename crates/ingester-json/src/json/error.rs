@@ -103,7 +103,7 @@ impl Error {
 
     /// Puts `prefix` before the path, for a caller that decoded only one field's text: `spec`.
     #[must_use]
-    pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
+    pub fn with_prefix(mut self, prefix: &str) -> Self {
         self.0.path = join(prefix, &self.0.path);
         self
     }

@@ -78,12 +78,12 @@ pub use grammar::Phase;
 pub use reader::{Reader, TokenKind};
 
 /// An integer as JSON writes it, or a string in JSON: no point, no exponent, no leading zeros.
-pub(crate) fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
+pub fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
     number::parse_integer(text).ok()
 }
 
 /// A float as JSON writes it, or one of the names that protobuf gives to what JSON cannot write.
-pub(crate) fn float<T: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<T> {
+pub fn float<T: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<T> {
     number::parse_float(text).ok()
 }
 
@@ -94,6 +94,6 @@ pub fn plain_end(text: &[u8]) -> usize {
 
 /// The float that a text of [`Reader::number`] says; `None` where it is beyond the type.
 #[inline]
-pub(crate) fn float_of_number<T: std::str::FromStr + Into<f64> + Copy>(number: &str) -> Option<T> {
+pub fn float_of_number<T: std::str::FromStr + Into<f64> + Copy>(number: &str) -> Option<T> {
     number.parse().ok().filter(|value: &T| (*value).into().is_finite())
 }

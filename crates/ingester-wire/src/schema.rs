@@ -1,4 +1,5 @@
 //! JSON schemas for fields whose form the API server must leave alone, for `#[schemars(schema_with = "...")]`.
+//! May use: nothing.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 

@@ -157,7 +157,7 @@ pub struct DurationError(Bounds);
 
 impl DurationError {
     /// The message in pieces, for constant evaluation.
-    pub(crate) const fn pieces(&self) -> [&'static str; 7] {
+    pub const fn pieces(&self) -> [&'static str; 7] {
         let Bounds { least, most, zero_is_never } = self.0;
         [EXAMPLES, ", from `", least, if zero_is_never { "` (never)" } else { "`" }, " to `", most, "`"]
     }
