@@ -61,6 +61,28 @@ fn files_and_functions_that_documents_name_exist() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn pages_that_help_errors_and_comments_name_exist() -> Result<()> {
+    let files = files()?;
+    let (mut wrong, mut named) = (Vec::new(), 0);
+    for file in files.iter().filter(|file| file.ends_with(".rs") && file.contains("/src/")) {
+        let text = read(file)?;
+        for (at, _) in text.match_indices("docs/") {
+            let end = text[at..].find(|c: char| !(c.is_ascii_alphanumeric() || "/-._".contains(c)));
+            let path = text[at..].get(..end.unwrap_or_default()).unwrap_or_default().trim_end_matches('.');
+            if path.ends_with(".md") && !text[..at].ends_with(['/', '.']) {
+                named += 1;
+                if !files.iter().any(|file| file == path) {
+                    wrong.push(format!("{file}: {path} does not exist"));
+                }
+            }
+        }
+    }
+    ensure!(named > 20, "only {named} pages are named: how sources are read is wrong");
+    ensure!(wrong.is_empty(), "correct these:\n{}", wrong.join("\n"));
+    Ok(())
+}
+
 /// What a line begins with that makes a test: an attribute, or a macro such as `on_every_database!`.
 const TESTS: [&str; 5] = ["#[test]", "#[tokio::test", "#[cfg(test)]", "on_", "with_"];
 
