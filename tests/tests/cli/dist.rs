@@ -1,7 +1,8 @@
 //! `deploy/dist.sh` packs this program: the same bytes each time, and a root file system from which it runs.
 
 use crate::program::Folder;
-use std::path::Path;
+use ingester_tests::book::blocks;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -31,7 +32,20 @@ fn pack(folder: &Path, at: &str, more: &[&str]) -> bool {
         return false;
     }
     assert!(output.status.success(), "{}", said(&output));
+    for step in ["fetching the crates", "adding docs/, deploy/", "packing"] {
+        assert!(said(&output).contains(step), "it does not say `{step}`: {}", said(&output));
+    }
     true
+}
+
+/// Unpacks the archive, as `out`.
+fn unpack(archives: &str, at: &Path) {
+    shell(
+        &format!(
+            "mkdir out; tar xzf {archives}/*.tar.gz -C out --strip-components=1; cd out; sha256sum --check --quiet SHA256SUMS"
+        ),
+        at,
+    );
 }
 
 fn may_chroot() -> bool {
@@ -63,10 +77,7 @@ fn an_archive_has_the_same_bytes_each_time_and_its_program_runs_from_the_root_fi
     }
     // Both lists have the name and the sum of the archive.
     shell("cmp first/SHA256SUMS second/SHA256SUMS; cd first; sha256sum --check --quiet SHA256SUMS", at);
-    shell(
-        "mkdir out; tar xzf first/*.tar.gz -C out --strip-components=1; cd out; sha256sum --check --quiet SHA256SUMS",
-        at,
-    );
+    unpack("first", at);
     for file in ["LICENSE", "README.md", "CHANGELOG.md", "completions/ingester.bash", "sbom.cdx.json"] {
         assert!(at.join("out").join(file).exists(), "the archive lacks {file}");
     }
@@ -86,6 +97,67 @@ fn an_archive_has_the_same_bytes_each_time_and_its_program_runs_from_the_root_fi
         return;
     }
     works(inside);
+}
+
+/// The relative links of a document that lead nowhere.
+fn broken_links(document: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(document).unwrap();
+    let mut within = false;
+    let prose = text.lines().filter(|line| {
+        let fence = line.trim_start().starts_with("```");
+        within ^= fence;
+        !fence && !within
+    });
+    let links = prose.flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split_once(')')));
+    let paths = links.filter(|(link, _)| !link.contains("://")).filter_map(|(link, _)| link.split('#').next());
+    let leads_nowhere = |path: &&str| !path.is_empty() && !document.with_file_name("").join(path).exists();
+    paths.filter(leads_nowhere).map(|path| format!("{}: {path}", document.display())).collect()
+}
+
+fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.extension() {
+            _ if path.is_dir() => documents(&path, found),
+            Some(extension) if extension == "md" => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_archive_has_what_its_readme_its_pages_and_the_help_of_its_program_name() {
+    let folder = Folder::new();
+    let at = folder.path();
+    if !pack(at, "dist", &[]) {
+        return;
+    }
+    unpack("dist", at);
+    let out = at.join("out");
+    let mut found = Vec::new();
+    documents(&out, &mut found);
+    assert!(found.len() > 40, "{found:?}");
+    let broken: Vec<String> = found.iter().flat_map(|document| broken_links(document)).collect();
+    assert!(broken.is_empty(), "these links lead nowhere:\n{}", broken.join("\n"));
+
+    let readme = std::fs::read_to_string(out.join("README.md")).unwrap();
+    let commands: Vec<String> = blocks(&readme).unwrap().into_iter().map(|block| block.text).collect();
+    assert_eq!(commands.len(), 2);
+    let printed: Vec<String> = commands.iter().map(|command| shell(command, &out)).collect();
+    assert!(printed[0].contains("ingester-test-model") && printed[1].contains("customers"), "{printed:?}");
+
+    let help = shell("./ingester --help", &out);
+    let pages: Vec<&str> = help.split([' ', ';', '\n']).filter(|word| word.starts_with("docs/")).collect();
+    assert!(!pages.is_empty() && help.contains("the archive of a release"), "{help}");
+    for page in pages {
+        assert!(out.join(page).exists(), "{page}");
+    }
+    if let Some(kubectl) = ingester_tests::kubectl() {
+        shell(&format!("{} kustomize deploy | grep -q 'kind: Deployment'", kubectl.display()), &out);
+    }
+    if let Some(renderer) = ingester_tests::helm_render() {
+        shell(&format!("echo '{{}}' > values.yaml; {} deploy/helm values.yaml > /dev/null", renderer.display()), &out);
+    }
 }
 
 #[test]
@@ -136,6 +208,8 @@ fn the_image_of_a_program_that_is_built_before_runs_it_as_a_user_who_is_not_root
 
 #[test]
 fn a_mistake_in_the_arguments_is_named_before_anything_is_built() {
+    let help = Command::new("bash").args(["deploy/dist.sh", "--help"]).current_dir(ROOT).output().unwrap();
+    assert!(help.status.success() && said(&help).starts_with("Makes the archive"), "{}", said(&help));
     for (arguments, says) in [(&["--what"][..], "unknown argument `--what`"), (&["--out"][..], "--out needs a value")] {
         let output = Command::new("bash").arg("deploy/dist.sh").args(arguments).current_dir(ROOT).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
