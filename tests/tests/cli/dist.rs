@@ -1,4 +1,5 @@
-//! `deploy/dist.sh` packs this program: the same bytes each time, and a root file system from which it runs.
+//! `deploy/dist.sh` packs this program: the same bytes each time, and a root file system from which it runs. `deploy/release.sh` makes all
+//! parts of a release.
 
 use crate::program::Folder;
 use ingester_tests::book::blocks;
@@ -215,4 +216,65 @@ fn a_mistake_in_the_arguments_is_named_before_anything_is_built() {
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output).contains(says), "{}", said(&output));
     }
+}
+
+fn release(arguments: &[&str]) -> Output {
+    Command::new("bash").arg("deploy/release.sh").args(arguments).current_dir(ROOT).output().unwrap()
+}
+
+#[test]
+fn a_dry_run_of_a_release_makes_and_uses_each_part_and_changes_nothing() {
+    let state = || shell("git status --porcelain; git tag; git rev-parse HEAD", Path::new(ROOT));
+    let before = Command::new("git").args(["status", "--porcelain"]).current_dir(ROOT).output().unwrap();
+    if !before.status.success() || !before.stdout.is_empty() {
+        eprintln!("skipped: the dry run of a release (it needs a clone without changes)");
+        return;
+    }
+    let before = state();
+    let folder = Folder::new();
+    let out = folder.path().join("release");
+    let address = "https://git.example.org/us/ingester";
+    // The crates and the program that the tests have compiled are not compiled again.
+    let program = env!("CARGO_BIN_EXE_ingester");
+    let output =
+        release(&["--resolve", "--repository", address, "--binary", program, "--out", &out.display().to_string()]);
+    if said(&output).contains("is missing; on Debian") {
+        eprintln!("skipped: the dry run of a release ({})", said(&output).trim());
+        return;
+    }
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(state(), before, "it has changed the repository");
+    let version = env!("CARGO_PKG_VERSION");
+    for file in [
+        "address.patch".to_owned(),
+        format!("crates/ingester-core-{version}.crate"),
+        format!("crates/ingester-{version}.crate"),
+        format!("ingester-chart-{version}.tgz"),
+        "krew-ingester.yaml".to_owned(),
+        "SHA256SUMS".to_owned(),
+    ] {
+        assert!(out.join(&file).exists(), "{file} is missing: {}", said(&output));
+    }
+    shell(
+        "tar xzf crates/ingester-core-*.crate; grep -q '^repository = \"https://git.example.org/us/ingester\"' */Cargo.toml",
+        &out,
+    );
+    let plugin = std::fs::read_to_string(out.join("krew-ingester.yaml")).unwrap();
+    assert!(!plugin.contains("example.com") && !plugin.contains("0000000000"), "{plugin}");
+}
+
+#[test]
+fn a_release_needs_an_address_and_a_new_folder() {
+    let out = ["--repository", "https://git.example.org/us/ingester", "--out", "."];
+    for (arguments, says) in [
+        (&[][..], "--repository takes the public address"),
+        (&["--repository", "git.example.org/us"], "--repository takes the public address"),
+        (&["--repository"], "--repository needs a value"),
+        (&["--publish"], "unknown argument `--publish`"),
+        (&out, "exists: remove it"),
+    ] {
+        let output = release(arguments);
+        assert_eq!((output.status.code(), said(&output).contains(says)), (Some(2), true), "{}", said(&output));
+    }
+    assert!(said(&release(&["--help"])).starts_with("A dry run of a release"));
 }
