@@ -87,8 +87,8 @@ version="$(metadata | jq -r 'first(.packages[] | select(.name == "ingester")).ve
 if [[ "$placeholder" != "$repository" ]]; then
   git grep --name-only --fixed-strings -e "$placeholder" | xargs sed --in-place "s#$placeholder#$repository#g"
   git diff >"$out/address.patch"
-  # In the clone alone: what is packed is a commit, and so is what a crate outside fetches.
-  git -c user.name=release -c user.email=release@localhost commit --quiet --all --message "address of the repository"
+  # In the clone alone: what is packed is a commit, and so is what a crate outside fetches. With the same time, which the archive has.
+  GIT_COMMITTER_DATE="$(git log -1 --format=%cI)" git -c user.name=release -c user.email=release@localhost commit --quiet --all --message "address of the repository"
 fi
 
 step "fetching what is not downloaded yet"

@@ -108,28 +108,6 @@ fn published_crates_depend_on_published_versions() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn the_page_on_releases_names_the_crates_in_an_order_that_works() -> Result<()> {
-    let page = read("docs/releasing.md")?;
-    let (_, list) = page.split_once("<!-- crates -->\n").context("docs/releasing.md has no list of crates")?;
-    let order: Vec<&str> = list.lines().map_while(|line| line.split('`').nth(1)).collect();
-    let published = published()?;
-    assert_eq!(order.iter().copied().collect::<BTreeSet<_>>(), published.iter().map(name).collect());
-    for package in &published {
-        let place = |of: &str| order.iter().position(|name| *name == of);
-        for dependency in dependencies(package).filter(|dependency| dependency["req"] != "*") {
-            let needed = place(name(dependency));
-            ensure!(
-                dependency["path"].is_null() || needed < place(name(package)),
-                "docs/releasing.md: {} needs {} before it",
-                name(package),
-                name(dependency)
-            );
-        }
-    }
-    Ok(())
-}
-
 /// A crate outside of the repository: the sources of the example, and the manifest of the tutorial as `change` makes it.
 fn outside_crate(folder: &Path, change: impl Fn(&str) -> String) -> Result<PathBuf> {
     let page = read("docs/tutorial.md")?;
