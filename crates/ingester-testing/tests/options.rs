@@ -9,8 +9,13 @@ const SOURCES: [&str; 2] = [include_str!("../src/lib.rs"), include_str!("../src/
 
 /// The public functions and macros of a source, each with its first paragraph; without those that are hidden.
 fn helpers(source: &str) -> Vec<(String, String)> {
-    let (mut found, mut paragraph, mut ended, mut hidden, mut of) =
-        (Vec::new(), Vec::new(), false, false, String::new());
+    let mut found = Vec::new();
+    // The first paragraph of the documentation above a line, and whether it has ended.
+    let mut paragraph = Vec::new();
+    let mut ended = false;
+    let mut hidden = false;
+    // The type whose methods follow, with `::`.
+    let mut of = String::new();
     for whole in source.lines() {
         let line = whole.trim_start();
         if let Some(text) = line.strip_prefix("///") {
