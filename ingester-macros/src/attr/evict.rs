@@ -1,6 +1,6 @@
 //! `#[ingest(evict(...))]`: a rule by which objects of the kind may leave etcd.
 
-use super::setting::{Known, Setting, SettingValue};
+use super::setting::{AttributeOption, Setting, SettingValue};
 use crate::context::Context;
 use proc_macro2::Span;
 use syn::LitStr;
@@ -21,45 +21,45 @@ pub(crate) struct EvictionRule {
 }
 
 /// The options of a rule. docs/options.md has this table.
-pub(super) const OPTIONS: &[Known<EvictionRule>] = &[
-    Known {
+pub(super) const OPTIONS: &[AttributeOption<EvictionRule>] = &[
+    AttributeOption {
         name: "name",
         form: "name = \"finished\"",
         text: "the name of the rule, by which the configuration enforces it",
         read: |rule, context, setting| setting.store(context, &mut rule.name, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "when",
         form: "when(field_selector = \"state=Succeeded\", label_selector = \"tier!=gold\")",
         text: "selects objects by fields, labels, or both",
         read: |rule, context, setting| rule.when(context, setting),
     },
-    Known {
+    AttributeOption {
         name: "after",
         form: "after = \"7d\"",
         text: "only objects whose `since` is this long ago",
         read: |rule, context, setting| setting.store(context, &mut rule.after, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "since",
         form: "since = \"end_time\"",
         text: "the column or field of the time from which `after` counts",
         read: |rule, context, setting| setting.store(context, &mut rule.since, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "keep_last",
         form: "keep_last(count = 3, by = [\"owner\"])",
         text: "not the latest objects of each group: `count` says how many stay, `by` which columns or fields \
                make a group",
         read: |rule, context, setting| setting.store(context, &mut rule.keep_last, keep_last(context, setting)),
     },
-    Known {
+    AttributeOption {
         name: "namespaces",
         form: "namespaces = [\"ml\"]",
         text: "only objects in these namespaces",
         read: |rule, context, setting| setting.store(context, &mut rule.namespaces, setting.strings(context)),
     },
-    Known {
+    AttributeOption {
         name: "namespace_selector",
         form: "namespace_selector = \"tier=batch\"",
         text: "only objects in namespaces with these labels",
@@ -68,14 +68,14 @@ pub(super) const OPTIONS: &[Known<EvictionRule>] = &[
 ];
 
 /// The options of `when`.
-const WHEN: &[Known<EvictionRule>] = &[
-    Known {
+const WHEN: &[AttributeOption<EvictionRule>] = &[
+    AttributeOption {
         name: "field_selector",
         form: "field_selector = \"state=Succeeded\"",
         text: "selects by fields",
         read: |rule, context, setting| setting.store(context, &mut rule.field_selector, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "label_selector",
         form: "label_selector = \"tier!=gold\"",
         text: "selects by labels",
@@ -91,14 +91,14 @@ struct KeepLast {
 }
 
 /// The options of `keep_last`.
-const KEEP_LAST: &[Known<KeepLast>] = &[
-    Known {
+const KEEP_LAST: &[AttributeOption<KeepLast>] = &[
+    AttributeOption {
         name: "count",
         form: "count = 3",
         text: "how many objects of each group stay",
         read: |keep, context, setting| setting.store(context, &mut keep.count, setting.revision(context)),
     },
-    Known {
+    AttributeOption {
         name: "by",
         form: "by = [\"owner\"]",
         text: "the fields that make a group",

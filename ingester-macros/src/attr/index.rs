@@ -1,7 +1,7 @@
 //! `#[index(...)]`: a column.
 
 use super::named;
-use super::setting::{Known, Setting, SettingValue};
+use super::setting::{AttributeOption, Setting, SettingValue};
 use crate::context::Context;
 use crate::span::at;
 use proc_macro2::Span;
@@ -89,21 +89,21 @@ pub(crate) struct Path {
 }
 
 /// The options. docs/options.md has this table.
-pub(super) const OPTIONS: &[Known<Index>] = &[
-    Known {
+pub(super) const OPTIONS: &[AttributeOption<Index>] = &[
+    AttributeOption {
         name: "column",
         form: "column = \"name\"",
         text: "the name of the column, or the beginning of the names of a composite's columns. The default is the \
                field's name, in a projection the last step of `path`",
         read: |index, context, setting| setting.store(context, &mut index.column, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "type",
         form: "type = \"VARCHAR(768)\"",
         text: "the SQL type. The default belongs to the Rust type",
         read: |index, context, setting| setting.store(context, &mut index.ty, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "path",
         form: "path = \"owner.name\"",
         text: "a value inside the field, by Rust field names, or `0` for the value inside a newtype; `Option`s on \
@@ -118,20 +118,20 @@ pub(super) const OPTIONS: &[Known<Index>] = &[
             setting.store(context, &mut index.path, path)
         },
     },
-    Known {
+    AttributeOption {
         name: "with",
         form: "with = function",
         text: "a function from a reference to the field, or to what `path` reaches, to a `ColumnValue`; on the \
                struct, from a reference to the struct",
         read: |index, context, setting| setting.store(context, &mut index.with, setting.function(context)),
     },
-    Known {
+    AttributeOption {
         name: "was",
         form: "was = \"old_name\"",
         text: "the former name of the column, which the migration renames; with `many`, of the table",
         read: |index, context, setting| setting.store(context, &mut index.was, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "key",
         form: "key = false",
         text: "a column without a key",
@@ -140,7 +140,7 @@ pub(super) const OPTIONS: &[Known<Index>] = &[
             setting.store(context, &mut index.key, value)
         },
     },
-    Known {
+    AttributeOption {
         name: "json",
         form: "json = \"owner.displayName\"",
         text: "the names in the JSON for the steps of `path`, for queries by field. The default follows the \
@@ -151,13 +151,13 @@ pub(super) const OPTIONS: &[Known<Index>] = &[
             setting.store(context, &mut index.json, names)
         },
     },
-    Known {
+    AttributeOption {
         name: "revision",
         form: "revision = 2",
         text: "says that the body of the function has changed, so that the column is computed again in every row",
         read: |index, context, setting| setting.store(context, &mut index.revision, setting.revision(context)),
     },
-    Known {
+    AttributeOption {
         name: "keep",
         form: "keep",
         text: "the stored value stays where the object has none (NULL), such as the time of a condition that is \
@@ -168,7 +168,7 @@ pub(super) const OPTIONS: &[Known<Index>] = &[
             setting.store(context, &mut index.keep, setting.switch(context))
         },
     },
-    Known {
+    AttributeOption {
         name: "first",
         form: "first",
         text: "the first stored value stays: the value at the object's creation, if it is always there. Each \
@@ -179,7 +179,7 @@ pub(super) const OPTIONS: &[Known<Index>] = &[
             setting.store(context, &mut index.first, setting.switch(context))
         },
     },
-    Known {
+    AttributeOption {
         name: "many",
         form: "many",
         text: "all values of a list or a map of texts, integers or times, each in a row of the table \
@@ -189,14 +189,14 @@ pub(super) const OPTIONS: &[Known<Index>] = &[
                and blanks at the end of a text do not count",
         read: |index, context, setting| setting.store(context, &mut index.many, setting.switch(context)),
     },
-    Known {
+    AttributeOption {
         name: "absent",
         form: "absent = \"null\"",
         text: "the stored value if the object has none: `null`; `empty`, which is an empty text, 0 or false; or \
                `type`, the default: NULL for an `Option`, else the type's default",
         read: |index, context, setting| setting.store(context, &mut index.absent, AbsentOption::read(context, setting)),
     },
-    Known {
+    AttributeOption {
         name: "unit",
         form: "unit = \"milli\"",
         text: "a quantity as a number: `whole`, or `milli` for thousandths",

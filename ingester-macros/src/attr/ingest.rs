@@ -3,7 +3,7 @@
 use super::evict::EvictionRule;
 use super::index::AbsentOption;
 use super::named;
-use super::setting::{Known, Setting, SettingValue};
+use super::setting::{AttributeOption, Setting, SettingValue};
 use crate::context::Context;
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
@@ -108,26 +108,26 @@ pub(crate) struct CompositeKey {
 }
 
 /// The options. docs/options.md has this table.
-pub(super) const OPTIONS: &[Known<Ingest>] = &[
-    Known {
+pub(super) const OPTIONS: &[AttributeOption<Ingest>] = &[
+    AttributeOption {
         name: "table",
         form: "table = \"name\"",
         text: "the name of the table. The default is the kind in lower case",
         read: |ingest, context, setting| setting.store(context, &mut ingest.table, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "was",
         form: "was = \"old_name\"",
         text: "the former name of the table, which the migration renames",
         read: |ingest, context, setting| setting.store(context, &mut ingest.was, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "immutable",
         form: "immutable",
         text: "every object leaves etcd once SQL has it",
         read: |ingest, context, setting| setting.store(context, &mut ingest.immutable, setting.switch(context)),
     },
-    Known {
+    AttributeOption {
         name: "evictable",
         form: "evictable = false",
         text: "annotations take no object out of the cluster, so that the ingester needs no right to delete one; \
@@ -137,7 +137,7 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
             setting.store(context, &mut ingest.evictable, value)
         },
     },
-    Known {
+    AttributeOption {
         name: "finalizer",
         form: "finalizer = \"ensure\"",
         text: "which objects carry our finalizer: `ensure` (all), `existing` (those that have it) or `never`, \
@@ -147,7 +147,7 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
             setting.store(context, &mut ingest.finalizer, FinalizerOption::read(context, setting))
         },
     },
-    Known {
+    AttributeOption {
         name: "companions",
         form: "companions = false",
         text: "no tables of labels and annotations, which are still in the column `json`; queries by them read \
@@ -157,7 +157,7 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
             setting.store(context, &mut ingest.companions, value)
         },
     },
-    Known {
+    AttributeOption {
         name: "crd",
         form: "crd = \"strict\"",
         text: "the CRD keeps the requirements of the struct (required fields, defaults, nulls, ranges of \
@@ -165,7 +165,7 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
                takes them out, so that the API server stores exactly the JSON that a client sent",
         read: |ingest, context, setting| setting.store(context, &mut ingest.crd, CrdOption::read(context, setting)),
     },
-    Known {
+    AttributeOption {
         name: "absent",
         form: "absent = \"null\"",
         text: "`absent` of every column that has none of its own",
@@ -173,27 +173,27 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
             setting.store(context, &mut ingest.absent, AbsentOption::read(context, setting))
         },
     },
-    Known {
+    AttributeOption {
         name: "retention",
         form: "retention = \"90d\"",
         text: "how long after its object's deletion a row is kept: a duration from `1s` to `36500d`, unless the \
                configuration sets it for this kind",
         read: |ingest, context, setting| setting.store(context, &mut ingest.retention, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "history",
         form: "history = \"90d\"",
         text: "the former versions of the objects are kept in the table `<table>_history`, each for this time \
                after its end: a duration from `1s` to `36500d`, or `forever`",
         read: |ingest, context, setting| setting.store(context, &mut ingest.history, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "versions",
         form: "versions = 500",
         text: "with `history`: no more than this many former versions of each object",
         read: |ingest, context, setting| setting.store(context, &mut ingest.versions, setting.revision(context)),
     },
-    Known {
+    AttributeOption {
         name: "prune",
         form: "prune = [\".spec.password\", \".spec.users[*].token\"]",
         text: "the parts of an object that are stored nowhere, by paths from the object inwards, of names and \
@@ -201,7 +201,7 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
                optional. A kind with it says `evictable = false`, too",
         read: |ingest, context, setting| setting.store(context, &mut ingest.prune, setting.strings(context)),
     },
-    Known {
+    AttributeOption {
         name: "evict",
         form: "evict(name = \"finished\", ...)",
         text: "a rule by which live objects leave etcd for SQL, any number of times: see `evict` below. Not with \
@@ -213,13 +213,13 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
             read
         },
     },
-    Known {
+    AttributeOption {
         name: "protobuf",
         form: "protobuf = \"package.Message\"",
         text: "the message of the column `proto`",
         read: |ingest, context, setting| setting.store(context, &mut ingest.protobuf, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "descriptors",
         form: "descriptors = path",
         text: "with `protobuf`: the static `ingester_core::protobuf::DescriptorSet` that describes the message. \
@@ -228,55 +228,55 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
             setting.store(context, &mut ingest.descriptors, setting.path(context, "static"))
         },
     },
-    Known {
+    AttributeOption {
         name: "key",
         form: "key(column, column)",
         text: "a key over several columns, any number of times",
         read: |ingest, context, setting| ingest.add_key(context, setting),
     },
-    Known {
+    AttributeOption {
         name: "filter",
         form: "filter = function",
         text: "a function from a reference to the struct to `bool`; objects for which it is false have no row",
         read: |ingest, context, setting| setting.store(context, &mut ingest.filter, setting.function(context)),
     },
-    Known {
+    AttributeOption {
         name: "revision",
         form: "revision = 2",
         text: "says that the body of the filter has changed, or anything else that the attributes do not show",
         read: |ingest, context, setting| setting.store(context, &mut ingest.revision, setting.revision(context)),
     },
-    Known {
+    AttributeOption {
         name: "group",
         form: "group = \"batch\"",
         text: "of a projection: the API group, `\"\"` for the core group",
         read: |ingest, context, setting| setting.store(context, &mut ingest.group, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "version",
         form: "version = \"v1\"",
         text: "of a projection: the version of the API",
         read: |ingest, context, setting| setting.store(context, &mut ingest.version, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "kind",
         form: "kind = \"Job\"",
         text: "of a projection: the kind",
         read: |ingest, context, setting| setting.store(context, &mut ingest.kind, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "plural",
         form: "plural = \"jobs\"",
         text: "of a projection: the plural of the kind in the API",
         read: |ingest, context, setting| setting.store(context, &mut ingest.plural, setting.string(context)),
     },
-    Known {
+    AttributeOption {
         name: "namespaced",
         form: "namespaced",
         text: "of a projection: its objects are in namespaces; otherwise `namespaced = false`",
         read: |ingest, context, setting| setting.store(context, &mut ingest.namespaced, setting.switch(context)),
     },
-    Known {
+    AttributeOption {
         name: "handles",
         form: "handles = false",
         text: "no handles of the columns, which are functions on the type for queries",
@@ -285,7 +285,7 @@ pub(super) const OPTIONS: &[Known<Ingest>] = &[
             setting.store(context, &mut ingest.handles, value)
         },
     },
-    Known {
+    AttributeOption {
         name: "crate",
         form: "crate = \"path\"",
         text: "where `ingester_core` is, if it is not a direct dependency of that name",

@@ -1,15 +1,15 @@
 //! The tables of all options in docs/options.md, and in the documentation of the derive, which docs.rs shows.
 
-use super::setting::Known;
+use super::setting::AttributeOption;
 use super::{evict, index, ingest};
 use std::fmt::Write as _;
 use std::path::Path;
 
 const COMMAND: &str = "UPDATE_EXPECT=1 cargo test -p ingester-macros options";
 
-fn table<T>(title: &str, options: &[Known<T>]) -> String {
+fn table<T>(title: &str, options: &[AttributeOption<T>]) -> String {
     let mut table = format!("{title}\n\n| option | meaning |\n|---|---|\n");
-    for Known { name, form, text, .. } in options {
+    for AttributeOption { name, form, text, .. } in options {
         assert!(form.starts_with(name), "`{form}` is another option than `{name}`");
         assert!(!text.ends_with('.') && !text.contains('|') && !form.contains('|'), "{text}");
         writeln!(table, "| `{form}` | {text} |").expect("a string takes everything");

@@ -8,7 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Token};
 
 /// An option of an attribute, or of an option with parentheses: a row of its table. `T` has the values of all options of the table.
-pub(super) struct Known<T> {
+pub(super) struct AttributeOption<T> {
     pub(super) name: &'static str,
     /// How it is written.
     #[cfg_attr(not(test), expect(dead_code, reason = "for docs/options.md, which a test writes"))]
@@ -190,7 +190,13 @@ impl Setting {
     }
 
     /// Reads the option by its row in the table of this attribute; false, after an error, if it has none or cannot be read.
-    pub(super) fn read_by<T>(&self, context: &Context, attribute: &str, table: &[Known<T>], into: &mut T) -> bool {
+    pub(super) fn read_by<T>(
+        &self,
+        context: &Context,
+        attribute: &str,
+        table: &[AttributeOption<T>],
+        into: &mut T,
+    ) -> bool {
         match table.iter().find(|known| self.name == known.name) {
             Some(known) => (known.read)(into, context, self),
             None => {

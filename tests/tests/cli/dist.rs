@@ -148,7 +148,8 @@ fn the_archive_has_what_its_readme_its_pages_and_the_help_of_its_program_name() 
     assert!(printed[0].contains("ingester-test-model") && printed[1].contains("customers"), "{printed:?}");
 
     let help = shell("./ingester --help", &out);
-    let pages: Vec<&str> = help.split([' ', ';', '\n']).filter(|word| word.starts_with("docs/")).collect();
+    let words = help.split_whitespace().map(|word| word.trim_end_matches(['.', ';']));
+    let pages: Vec<&str> = words.filter(|word| word.starts_with("docs/")).collect();
     assert!(!pages.is_empty() && help.contains("the archive of a release"), "{help}");
     for page in pages {
         assert!(out.join(page).exists(), "{page}");
