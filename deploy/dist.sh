@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Makes the archive of a release, and the root file system of an image.
 #
-#   bash deploy/dist.sh                      compiles, and writes dist/ingester-VERSION-TARGET.tar.gz and dist/SHA256SUMS
+#   bash deploy/dist.sh                      fetches crates, compiles, and writes dist/ingester-VERSION-TARGET.tar.gz and dist/SHA256SUMS
 #     --target TRIPLE                        for another machine; the compiler and the linker for it must be there
 #     --binary FILE                          packs this program instead of compiling one
 #     --out DIR                              instead of dist/
 #     --rootfs DIR                           also writes the root file system for deploy/Dockerfile.binary
+#     --help                                 prints this
+#
+# Crates that are downloaded already are not fetched, so it works without a network then. The archive has the program with its completions,
+# docs/, deploy/, the examples and samples, and deploy/archive.md as its README: the files that git knows, as they are in this folder.
 #
 # The same commit, compiler and linker give the same bytes: times are SOURCE_DATE_EPOCH (by default that of the commit), tar sorts its
 # entries, gzip writes no name, and the compiler writes no path of this machine.
@@ -26,22 +30,33 @@ while [[ $# -gt 0 ]]; do
       printf -v "${1#--}" '%s' "$2"
       shift 2
       ;;
+    --help)
+      sed -n '2,/^$/s/^# \{0,1\}//p' deploy/dist.sh
+      exit 0
+      ;;
     *)
-      echo "unknown argument \`$1\`; known: --target, --binary, --out, --rootfs" >&2
+      echo "unknown argument \`$1\`; known: --target, --binary, --out, --rootfs, --help" >&2
       exit 2
       ;;
   esac
 done
 
-for tool in cargo rustc jq strip tar gzip sha256sum; do
+# Says what happens now.
+step() {
+  echo "dist.sh: $*" >&2
+}
+
+for tool in cargo rustc git jq strip tar gzip sha256sum; do
   if ! command -v "$tool" >/dev/null; then
-    echo "$tool is missing; on Debian: apt-get install binutils coreutils gzip jq tar, and rustup for cargo" >&2
+    echo "$tool is missing; on Debian: apt-get install binutils coreutils git gzip jq tar, and rustup for cargo" >&2
     exit 2
   fi
 done
 
 host="$(rustc -vV | sed -n 's/^host: //p')"
 target="${target:-$host}"
+step "fetching the crates of Cargo.lock for $target that are not downloaded yet"
+cargo fetch --locked --quiet --target "$target"
 version="$(cargo pkgid --offline --package ingester | sed 's/.*[#@]//')"
 SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 export SOURCE_DATE_EPOCH
@@ -55,6 +70,7 @@ compile() {
     flags+=" --remap-path-prefix=$from"
     c_flags+=" -ffile-prefix-map=$from"
   done
+  step "compiling $folder/$target/dist/ingester, which takes 5 to 15 minutes on two cores"
   RUSTFLAGS="${RUSTFLAGS:-}$flags" CFLAGS="${CFLAGS:-}$c_flags" CARGO_INCREMENTAL=0 \
     cargo build --profile dist --locked --package ingester --target "$target"
   binary="$folder/$target/dist/ingester"
@@ -133,9 +149,16 @@ else
   rmdir "$folder/completions"
   echo "no completions: this machine cannot run a program for $target" >&2
 fi
-cp LICENSE CHANGELOG.md README.md "$folder/"
+step "adding docs/, deploy/, examples/ and crd-specs/samples/"
+# Without what needs the sources.
+git ls-files -z LICENSE CHANGELOG.md SECURITY.md docs deploy crd-specs/samples examples ':!deploy/*.sh' ':!deploy/Dockerfile*' ':!deploy/archive.md' \
+  ':!examples/*/Cargo.*' ':!examples/*/tests/*' ':!examples/*/generated-sql/*' |
+  tar --create --null --files-from=- | tar --extract --directory "$folder"
+cp deploy/archive.md "$folder/README.md"
+step "listing the crates of the program"
 sbom >"$folder/sbom.cdx.json"
-(cd "$folder" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS)
+(cd "$folder" && find . -type f ! -name SHA256SUMS -printf '%P\0' | sort -z | xargs -0 sha256sum >SHA256SUMS)
+step "packing"
 tar --create --directory "$work" --format=gnu --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
   --mode='u+rw,go=rX' "$name" | gzip -n >"$out/$name.tar.gz"
 (cd "$out" && sha256sum "$name.tar.gz" >SHA256SUMS)

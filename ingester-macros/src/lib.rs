@@ -37,63 +37,18 @@ use syn::{DeriveInput, parse_macro_input};
 /// `#[kube(...)]`, and the trait is implemented for the resource. On a struct without `#[kube(...)]` it makes a projection: a struct over a
 /// whole object that another project defines, with `#[ingest(group = "", version = "v1", kind = "Pod", plural = "pods", namespaced)]`.
 ///
-/// On fields, any number of `#[index]`, each one column (or the columns of a composite), with the options
-/// - `column = "name"`: the column's name, or the beginning of the names of a composite's columns; the field's name otherwise, or in a
-///   projection the last step of `path`;
-/// - `type = "VARCHAR(768)"`: the SQL type, otherwise the one that belongs to the Rust type;
-/// - `path = "owner.name"`: a value inside the field, by Rust field names, or `0` for the value inside a newtype; `Option`s on the way give
-///   NULL. Without quotes (`path = owner.name`) rustc may point at the one step that is wrong;
-/// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
-/// - `was = "old_name"`: the column's former name, which the migration renames;
-/// - `key = false`: a column without a key;
-/// - `many`: all values of a list or a map of texts, integers or times, each in a row of the table `<table>_<column>` (`obj_uid`, `value`;
-///   of a map `obj_uid`, `key`, `value`), which is written together with the object's row. `type` is the type of one value, VARCHAR(255)
-///   for texts; `with` returns a list or a map; `was` renames the table. Queries ask for one of the values: `spec.dnsNames=a.example.com`,
-///   `spec.limits.cpu=4`. A list's values are stored once each, and blanks at the end of a text do not count;
-/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. It is for
-///   values that can be absent: an `Option`, or a value in one;
-/// - `first`: the first stored value stays; for a value that is always there, this is the value at the object's creation. Each column of a
-///   composite stays independently. A backfill cannot change values that stay. For rows that are older than the option it takes the value
-///   from the stored object, which knows only its last state;
-/// - `json = "owner.displayName"`: the names in the JSON for the steps of `path`, for queries by field. Without it they are taken to follow
-///   the `rename_all` of the struct that has the attribute, or else Kubernetes' camelCase; `rename` on their own fields is not seen from
-///   here. Under `with` alone: the part of the field that the function reads;
-/// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
+/// On fields, any number of `#[index(...)]`, each one column (or the columns of a composite). On the struct, `#[index(path = "...", column = "...")]`
+/// takes a column from the metadata, and `#[index(column = "image", with = function)]` one from the whole struct: the function takes a
+/// reference to it. A projection's has metadata, spec and status at once. For a custom resource it is the spec, or under `Indexed` the status;
+/// for both at once make a projection of it. `json` says what the function reads, if that is one place.
 ///
-/// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata (also `metadata.generation`, and
-/// `metadata.owner_uid` of the object's controller), and `#[index(column = "image", with = function)]` one from the whole struct: the function takes
-/// a reference to it. A projection's has metadata, spec and status at once. For a custom resource it is the spec, or under `Indexed` the status; for
-/// both at once make a projection of it. `json` says what the function reads, if that is one place. `#[ingest(...)]` has
-/// - `table = "name"`: the table's name, otherwise the kind in lower case;
-/// - `was = "old_name"`: the table's former name, which the migration renames;
-/// - `immutable`: every object leaves etcd once SQL has it;
-/// - `evictable = false`: annotations take no object out of the cluster, so that the ingester needs no right to delete one; those that
-///   request it are reported. Not with `immutable`;
-/// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says otherwise; the
-///   default is `ensure` for custom resources, and `never` for projections, whose objects belong to another project;
-/// - `companions = false`: no tables of labels and annotations, which are still in `json`; queries by them read every row;
-/// - `crd = "strict"`: the CRD keeps the struct's requirements (required fields, defaults, nulls, ranges of integers), so that every object
-///   that the API server accepts can be read; `"relaxed"`, the default, takes them out, so that the server stores exactly the JSON that a
-///   client sent;
-/// - `prune = [".spec.password", ".spec.users[*].token"]`: the parts of an object that are stored nowhere, by paths from the object inwards as
-///   files of kinds have them, of names and `[*]`. They are cut out of the text before anything else reads it, so fields there have to be
-///   optional. A kind with it says `evictable = false`, too;
-/// - `evict(name = "finished", when(field_selector = "state=Succeeded", label_selector = "tier!=gold"), after = "7d", since = "end_time",
-///   keep_last(count = 3, by = ["owner"]), namespaces = ["ml"], namespace_selector = "tier=batch")`, any number of times: which live
-///   objects leave etcd for SQL. An object must meet all of a rule's conditions, and a rule needs `when`, `after` or `keep_last`. Nothing
-///   leaves before the configuration enforces the rule by its name. Not with `immutable` or `evictable = false`;
-/// - `retention = "90d"`: how long after its object's deletion a row is kept (a duration from `1s` to `36500d`, see `ingester_core::duration`),
-///   unless the configuration sets it for this kind;
-/// - `history = "90d"`: the former versions of its objects are kept in the table `<table>_history`, each so long after its end (a duration from
-///   `1s` to `36500d`), or `forever`; with `versions = 500` no more than this many of each object;
-/// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
-///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
-/// - `key(column, column)`: a key over several columns, any number of times;
-/// - `filter = function`: a function from a reference to the struct to `bool`; objects for which it is false have no row;
-/// - `revision = 2`: says that the filter's body has changed, or anything else that the attributes do not show;
-/// - `group`, `version`, `kind`, `plural`, `namespaced` (or `namespaced = false`): for projections;
-/// - `handles = false`: no handles (see below);
-/// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency of that name.
+/// On the struct, `#[ingest(...)]` describes the kind and its table.
+///
+/// # Options
+///
+#[doc = include_str!("attr/options.md")]
+///
+/// # Handles
 ///
 /// Each column gets a handle for queries, a function on the type of the kind's objects that is named after the column and as visible as
 /// its field: `Model::algorithm()`, and for the columns that every kind has `Model::create_time()`. A keyword is written raw

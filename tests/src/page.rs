@@ -5,7 +5,7 @@
 //! | `sh` | bash runs it, and it must succeed; `ingester run` continues until the page ends |
 //! | `sql` | runs on `ingester.db`, the default database; its rows are printed as `sqlite3` prints them |
 //! | `text` | the exact standard output of the block before it, except that a long line may end in `...`; while `ingester run` works, the block is repeated until it prints this |
-//! | `yaml`, `rust` | a file; the comment in its first line is its name. A file that exists must have the same text, or, with `, in part` after the name, contain these lines |
+//! | `yaml`, `rust`, `toml` | a file; the comment in its first line is its name. A file that exists must have the same text, or, with `, in part` after the name, contain these lines |
 //!
 //! A block of another language, or an output without a command before it, is an error, because it would not be checked.
 
@@ -144,7 +144,7 @@ impl Page {
                     self.compare(out, shown, &block.text).with_context(at)?;
                     compared += 1;
                 }
-                "yaml" | "rust" => self.file(&block.text).with_context(at)?,
+                "yaml" | "rust" | "toml" => self.file(&block.text).with_context(at)?,
                 other => bail!("{}: a block of `{other}` is not checked", at()),
             }
         }

@@ -23,6 +23,9 @@ const EXAMPLES: [&str; 1] = ["crd-specs/src/widget.rs"];
 /// The pages of the book. Its links lead only to pages and diagrams in it, because the rest of the repository is not published with it.
 const BOOK: &str = "docs/";
 
+/// The README of a release's archive, which has these folders beside it.
+const ARCHIVE: &str = "deploy/archive.md";
+
 const TABLE_OF_TYPES: &str = include_str!("../../docs/schema-evolution.md");
 
 /// More would not be a bird's eye view.
@@ -58,6 +61,28 @@ fn files_and_functions_that_documents_name_exist() -> Result<()> {
     }
     ensure!(named > 100, "only {named} files are named: how documents are read is wrong");
     ensure!(wrong.is_empty(), "correct these, or what they name:\n{}", wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn pages_that_help_errors_and_comments_name_exist() -> Result<()> {
+    let files = files()?;
+    let (mut wrong, mut named) = (Vec::new(), 0);
+    for file in files.iter().filter(|file| file.ends_with(".rs") && file.contains("/src/")) {
+        let text = read(file)?;
+        for (at, _) in text.match_indices("docs/") {
+            let end = text[at..].find(|c: char| !(c.is_ascii_alphanumeric() || "/-._".contains(c)));
+            let path = text[at..].get(..end.unwrap_or_default()).unwrap_or_default().trim_end_matches('.');
+            if path.ends_with(".md") && !text[..at].ends_with(['/', '.']) {
+                named += 1;
+                if !files.iter().any(|file| file == path) {
+                    wrong.push(format!("{file}: {path} does not exist"));
+                }
+            }
+        }
+    }
+    ensure!(named > 20, "only {named} pages are named: how sources are read is wrong");
+    ensure!(wrong.is_empty(), "correct these:\n{}", wrong.join("\n"));
     Ok(())
 }
 
@@ -165,7 +190,7 @@ fn links_of_documents_lead_somewhere() -> Result<()> {
     let files: Vec<String> = files()?.into_iter().filter(|file| file.ends_with(".md")).collect();
     let (mut broken, mut followed) = (Vec::new(), 0);
     for document in &files {
-        let folder = Path::new(document).parent().unwrap_or(Path::new(""));
+        let folder = Path::new(document).parent().filter(|_| document != ARCHIVE).unwrap_or(Path::new(""));
         for link in links(&read(document)?) {
             if link.contains("://") || link.starts_with("mailto:") {
                 continue;

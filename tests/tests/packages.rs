@@ -1,5 +1,5 @@
-//! The published crates can be published: each has the keys that a registry requires, and needs nothing that its package lacks. `cargo package`
-//! itself is a step of docs/releasing.md.
+//! The published crates can be published: each has the keys that a registry requires, and needs nothing that its package lacks. A crate
+//! outside of the repository can depend on them, by git and as packages. deploy/release.sh also compiles such a crate.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value as Json;
@@ -109,24 +109,124 @@ fn published_crates_depend_on_published_versions() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn the_page_on_releases_names_the_crates_in_an_order_that_works() -> Result<()> {
-    let page = read("docs/releasing.md")?;
-    let (_, list) = page.split_once("<!-- crates -->\n").context("docs/releasing.md has no list of crates")?;
-    let order: Vec<&str> = list.lines().map_while(|line| line.split('`').nth(1)).collect();
+/// A crate outside of the repository: the sources of the example, and the manifest of the tutorial as `change` makes it.
+fn outside_crate(folder: &Path, change: impl Fn(&str) -> String) -> Result<PathBuf> {
+    let page = read("docs/tutorial.md")?;
+    ensure!(!page.contains("../"), "docs/tutorial.md: a reader is not in the repository");
+    let (_, block) = page.split_once("```toml\n# Cargo.toml\n").context("docs/tutorial.md has no Cargo.toml")?;
+    let manifest = block.split_once("```").context("the end of the block")?.0;
+    let outside = folder.join("outside");
+    std::fs::create_dir_all(outside.join("src"))?;
+    let example = root().join("examples/dataset-operator");
+    for entry in std::fs::read_dir(example.join("src"))? {
+        let path = entry?.path();
+        std::fs::copy(&path, outside.join("src").join(path.file_name().context("a name")?))?;
+    }
+    // With the versions that are downloaded.
+    std::fs::copy(example.join("Cargo.lock"), outside.join("Cargo.lock"))?;
+    std::fs::write(outside.join("Cargo.toml"), change(manifest))?;
+    Ok(outside)
+}
+
+/// Runs cargo in a folder, and returns its output.
+fn cargo(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<Vec<u8>> {
+    let mut command = Command::new(env!("CARGO"));
+    // Set by the cargo that runs this test, for its own workspace.
+    command.args(arguments).current_dir(folder).env_remove("CARGO_TARGET_DIR").env_remove("CARGO_MANIFEST_DIR");
+    let output = command.envs(environment.iter().copied()).output()?;
+    ensure!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(output.stdout)
+}
+
+/// The packages of ours that the crate outside uses: each with its source, or with the folder of its manifest.
+fn ours_of(outside: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<Vec<(String, String)>> {
+    let arguments = [&["metadata", "--format-version", "1"], arguments].concat();
+    let metadata: Json = serde_json::from_slice(&cargo(outside, &arguments, environment)?)?;
     let published = published()?;
-    assert_eq!(order.iter().copied().collect::<BTreeSet<_>>(), published.iter().map(name).collect());
+    let packages = metadata["packages"].as_array().context("packages")?;
+    let ours = packages.iter().filter(|package| published.iter().any(|ours| name(ours) == name(package)));
+    let from = |package: &Json| package["source"].as_str().or(package["manifest_path"].as_str()).map(str::to_owned);
+    let found: Vec<_> = ours.map(|package| (name(package).to_owned(), from(package).unwrap_or_default())).collect();
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    for needed in ["ingester", "ingester-core", "ingester-testing", "ingester-store"] {
+        ensure!(names.contains(&needed), "{needed} is not in {names:?}");
+    }
+    Ok(found)
+}
+
+/// The address in the manifests of the workspace, and in what users copy.
+fn address() -> Result<String> {
+    let members = members()?;
+    Ok(members[0]["repository"].as_str().context("repository")?.to_owned())
+}
+
+#[test]
+fn a_crate_outside_of_the_repository_finds_the_crates_by_git() -> Result<()> {
+    let root = root().canonicalize()?;
+    if !root.join(".git").exists() {
+        eprintln!("skipped: a dependency on git (these sources are no clone)");
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let clone = format!("file://{}", root.display());
+    let address = address()?;
+    let outside = outside_crate(folder.path(), |manifest| manifest.replace(&address, &clone))?;
+    // Its own folder for clones, with the packages that are downloaded.
+    let home = folder.path().join("home");
+    std::fs::create_dir(&home)?;
+    let user = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let user = user.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"))).context("HOME")?;
+    for part in ["registry", "config.toml"].iter().filter(|part| user.join(part).exists()) {
+        std::os::unix::fs::symlink(user.join(part), home.join(part))?;
+    }
+    let found = ours_of(&outside, &[], &[("CARGO_HOME", &home)])?;
+    for (name, source) in found {
+        ensure!(source.starts_with(&format!("git+{clone}")), "{name} is from {source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_crate_outside_of_the_repository_finds_the_packages() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let target = folder.path().join("target");
+    let published = published()?;
+    let mut arguments = vec!["package", "--offline", "--no-verify", "--allow-dirty", "--quiet"];
+    arguments.extend(published.iter().flat_map(|package| ["--package", name(package)]));
+    cargo(&root(), &arguments, &[("CARGO_TARGET_DIR", &target)])?;
+    // As a registry would have them: unpacked, without the paths of the workspace.
+    let mut patch = "[patch.crates-io]\n".to_owned();
     for package in &published {
-        let place = |of: &str| order.iter().position(|name| *name == of);
-        for dependency in dependencies(package).filter(|dependency| dependency["req"] != "*") {
-            let needed = place(name(dependency));
-            ensure!(
-                dependency["path"].is_null() || needed < place(name(package)),
-                "docs/releasing.md: {} needs {} before it",
-                name(package),
-                name(dependency)
-            );
-        }
+        let file = format!("{}-{}", name(package), package["version"].as_str().unwrap_or_default());
+        let archive = target.join("package").join(format!("{file}.crate"));
+        let unpacked = Command::new("tar").arg("xzf").arg(&archive).arg("-C").arg(folder.path()).status()?;
+        ensure!(unpacked.success(), "{}", archive.display());
+        patch += &format!("{} = {{ path = \"{}\" }}\n", name(package), folder.path().join(file).display());
+    }
+    let address = address()?;
+    let outside = outside_crate(folder.path(), |manifest| {
+        let lines = manifest.lines().filter(|line| !line.contains(&address));
+        let lines =
+            lines.map(|line| line.strip_prefix("# ").filter(|rest| rest.starts_with("ingester")).unwrap_or(line));
+        lines.collect::<Vec<_>>().join("\n")
+    })?;
+    std::fs::create_dir(outside.join(".cargo"))?;
+    std::fs::write(outside.join(".cargo/config.toml"), patch)?;
+    for (name, manifest) in ours_of(&outside, &["--offline"], &[])? {
+        ensure!(Path::new(&manifest).starts_with(folder.path()), "{name} is from {manifest}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_tutorial_has_the_dependencies_of_the_example() -> Result<()> {
+    let [page, example] = ["docs/tutorial.md", "examples/dataset-operator/Cargo.toml"].map(read);
+    let (page, example) = (page?, example?);
+    let (_, dependencies) = example.split_once("[dependencies]\n").context("[dependencies]")?;
+    for line in dependencies.lines().take_while(|line| !line.starts_with('[')) {
+        let (name, _) = line.split_once(" = ").unwrap_or((line, ""));
+        let kept = if line.contains("path = ") { format!("\n{name} = {{ git = ") } else { line.to_owned() };
+        ensure!(page.contains(&kept), "docs/tutorial.md lacks the dependency {line}");
     }
     Ok(())
 }

@@ -10,12 +10,15 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// The most bytes of a file that is read whole.
 pub const MOST: u64 = 64 << 20;
+
+/// The permissions of [`Readers::Owner`].
+const OWNER: u32 = 0o600;
 
 /// The most links in a row, as on Linux.
 const LINKS: usize = 40;
@@ -181,11 +184,24 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Who may read a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Those who could read the file before; for a new file, those that the umask allows.
+    AsBefore,
+    /// Only its owner: the content has a password, or is the place for one.
+    Owner,
+}
+
 /// Replaces a file atomically: it has either the former content or this one. Links are followed, and the file keeps its permissions.
 ///
 /// # Errors
 /// If it cannot be written, or something else than a regular file has its name.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_for(path, content, Readers::AsBefore)
+}
+
+fn replace_for(path: &Path, content: &[u8], readers: Readers) -> io::Result<()> {
     let target = target(path)?;
     let mut next = target.clone().into_os_string();
     next.push(".next");
@@ -195,7 +211,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let written = write_new(&next, content, &target).and_then(|()| fs::rename(&next, &target));
+    let written = write_new(&next, content, &target, readers).and_then(|()| fs::rename(&next, &target));
     if written.is_err() {
         // The first error is the more useful one.
         let _ = fs::remove_file(&next);
@@ -207,7 +223,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of [`replace`], if a folder cannot be created, and if the name leads out of the folder.
-pub fn replace_within(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+pub fn replace_within(folder: &Path, name: &str, content: &[u8], readers: Readers) -> io::Result<()> {
     let steps = steps_of(name)?;
     fs::create_dir_all(folder)?;
     let root = folder.canonicalize()?;
@@ -224,7 +240,7 @@ pub fn replace_within(folder: &Path, name: &str, content: &[u8]) -> io::Result<(
     }
     let target = target(&at.join(steps.file_name().ok_or_else(outside)?))?;
     check_within(&root, &target.parent().ok_or_else(outside)?.canonicalize()?)?;
-    replace(&target, content)
+    replace_for(&target, content, readers)
 }
 
 /// Removes a file from a folder. A missing file is not an error.
@@ -260,13 +276,20 @@ fn outside() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is outside of the folder that the command writes")
 }
 
-fn write_new(next: &Path, content: &[u8], former: &Path) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(next)?;
-    file.write_all(content)?;
-    match former.metadata() {
-        Ok(about) => file.set_permissions(about.permissions()),
-        Err(_) => Ok(()),
+fn write_new(next: &Path, content: &[u8], former: &Path, readers: Readers) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let permissions = match readers {
+        Readers::Owner => Some(fs::Permissions::from_mode(OWNER)),
+        Readers::AsBefore => former.metadata().ok().map(|about| about.permissions()),
+    };
+    if readers == Readers::Owner {
+        // From the beginning: a reader who opens it before the permissions are set would keep it open.
+        options.mode(OWNER);
     }
+    let mut file = options.open(next)?;
+    file.write_all(content)?;
+    permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
 }
 
 /// Follows all links to the file that a writer replaces. The file need not exist.
@@ -300,7 +323,7 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
     use std::process::Command;
 
@@ -416,7 +439,7 @@ mod tests {
         for name in
             ["../theirs", "inner/../../theirs", "./../theirs", "up/theirs", "up/new/file", "file", "", "..", &absolute]
         {
-            let error = replace_within(&out, name, b"ours").unwrap_err().to_string();
+            let error = replace_within(&out, name, b"ours", Readers::AsBefore).unwrap_err().to_string();
             assert!(error.contains("outside of the folder"), "{name}: {error}");
         }
         for name in ["../theirs", "up/theirs", &absolute] {
@@ -426,11 +449,22 @@ mod tests {
         assert_eq!(fs::read_to_string(at("theirs")).unwrap(), "theirs");
         assert!(!at("new").exists());
         for (name, real) in [("a", "out/a"), ("deep/er/a", "out/deep/er/a"), ("same/a", "out/inner/a")] {
-            replace_within(&out, name, b"ours").unwrap();
+            replace_within(&out, name, b"ours", Readers::AsBefore).unwrap();
             assert_eq!(fs::read_to_string(at(real)).unwrap(), "ours", "{name}");
             remove_within(&out, name).unwrap();
             assert!(!at(real).exists(), "{name}");
         }
         remove_within(&out, "none/none").unwrap();
+    }
+    #[test]
+    fn a_file_with_a_password_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |name: &str| folder.path().join(name).metadata().unwrap().mode() & 0o777;
+        fs::write(folder.path().join("open"), "before").unwrap();
+        fs::set_permissions(folder.path().join("open"), fs::Permissions::from_mode(0o644)).unwrap();
+        for name in ["open", "new"] {
+            replace_within(folder.path(), name, b"password", Readers::Owner).unwrap();
+            assert_eq!(mode(name), 0o600, "{name}");
+        }
     }
 }

@@ -117,9 +117,18 @@ say, and prints it. An empty value leaves what the file says.
 {{- toYaml $object -}}
 {{- end -}}
 
+{{/* Refuses a file of kinds whose kinds have a CRD, which no pod has. */}}
+{{- define "ingester.checkKinds" -}}
+{{- range (fromYaml .).kinds -}}
+{{- if get . "crd" -}}
+{{- fail (printf "kinds.file: %v names a CRD, which the pods do not have: `ingester manifests --out base --kinds FILE` writes base/kinds/kinds.yaml, which needs none" .kind) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The name of the ConfigMap with the file of kinds. Another file has another name, so that the pods are started again. */}}
 {{- define "ingester.kinds" -}}
-ingester-kinds-{{ .Values.kinds.file | sha256sum | trunc 10 }}
+ingester-kinds-{{ print .Values.kinds.file (toJson .Values.kinds.descriptors) | sha256sum | trunc 10 }}
 {{- end -}}
 
 {{/* A role: (list ROOT FILE RULES). */}}

@@ -197,7 +197,7 @@ Examples:
   ingester run --config ingester.yaml             a cluster into SQL, until it is stopped
   ingester schema info --config ingester.yaml     which migrations a database has run
 
-`ingester COMMAND --help` says more. Exits with 0 if done, 1 if the work found a problem, 2 if nothing could be tried.";
+`ingester COMMAND --help` says more. Pages such as docs/kinds.md are in the archive of a release, and in the repository. Exits with 0 if done, 1 if the work found a problem, 2 if nothing could be tried.";
 
 /// Print a script that completes commands, options and kinds in a shell.
 ///

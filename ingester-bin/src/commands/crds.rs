@@ -5,6 +5,7 @@ use crate::arguments::Crds;
 use crate::ending::{Ending, Failure};
 use crate::output::print;
 use ingester_core::Kind;
+use ingester_store::files::Readers;
 
 pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let mut all = String::new();
@@ -15,7 +16,7 @@ pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Fa
         match &arguments.out {
             Some(folder) => {
                 let name = format!("{}.{}.yaml", kind.plural(), kind.group());
-                write_within(folder, &name, text.as_bytes())?;
+                write_within(folder, &name, text.as_bytes(), Readers::AsBefore)?;
             }
             None => {
                 all.push_str("---\n");

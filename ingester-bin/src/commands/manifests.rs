@@ -1,8 +1,9 @@
 //! `ingester manifests`: the input of `kubectl apply -k` for this program and its kinds.
 
 mod database;
+mod former;
 
-use self::database::{DatabaseSource, with_configuration};
+use self::database::{DatabaseSource, SECRET, with_configuration};
 use super::rbac::{chosen_by, role};
 use super::{admission, write_within};
 use crate::arguments::{AdmissionVersion, Manifests};
@@ -13,7 +14,7 @@ use anyhow::anyhow;
 use ingester_config::Config;
 use ingester_core::Kind;
 use ingester_declare::declare::{ResolvedFile, resolved};
-use ingester_store::files;
+use ingester_store::files::{self, Readers};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -89,8 +90,11 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         files.push(("Dockerfile".to_owned(), dockerfile(arguments).into_bytes()));
     }
     for (name, bytes) in &files {
-        write_within(&arguments.out, name, bytes)?;
+        // It has a password, or a placeholder that somebody replaces.
+        let readers = if name == SECRET { Readers::Owner } else { Readers::AsBefore };
+        write_within(&arguments.out, name, bytes, readers)?;
     }
+    former::report_left(&arguments.out, &files);
     report(arguments, &config, shared, source, applied_by_server);
     Ok(Ending::Done)
 }

@@ -61,7 +61,7 @@ use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::sync::Context;
 use ingester_sql::ddl::{Schema, diff};
-use ingester_store::files;
+use ingester_store::files::{self, Readers};
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
 use ingester_store::query::AskError;
 use ingester_store::{Retry, Store, StoreError};
@@ -100,9 +100,9 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
 }
 
 /// Writes a file of a command's output folder, and reports it.
-fn write_within(folder: &Path, name: &str, content: &[u8]) -> Result<(), Failure> {
+fn write_within(folder: &Path, name: &str, content: &[u8], readers: Readers) -> Result<(), Failure> {
     let path = folder.join(name);
-    files::replace_within(folder, name, content)
+    files::replace_within(folder, name, content, readers)
         .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
     note(&format!("wrote {}", path.display()));
     Ok(())

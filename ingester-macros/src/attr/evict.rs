@@ -1,6 +1,6 @@
 //! `#[ingest(evict(...))]`: a rule by which objects of the kind may leave etcd.
 
-use super::setting::{Setting, SettingValue};
+use super::setting::{AttributeOption, Setting, SettingValue};
 use crate::context::Context;
 use proc_macro2::Span;
 use syn::LitStr;
@@ -16,14 +16,97 @@ pub(crate) struct EvictionRule {
     pub(crate) since: Option<LitStr>,
     /// How many objects of each group stay, and the fields that make a group.
     pub(crate) keep_last: Option<(u32, Vec<LitStr>)>,
-    pub(crate) namespaces: Vec<LitStr>,
+    pub(crate) namespaces: Option<Vec<LitStr>>,
     pub(crate) namespace_selector: Option<LitStr>,
 }
 
-impl EvictionRule {
-    const OPTIONS: [&'static str; 7] =
-        ["name", "when", "after", "since", "keep_last", "namespaces", "namespace_selector"];
+/// The options of a rule. docs/options.md has this table.
+pub(super) const OPTIONS: &[AttributeOption<EvictionRule>] = &[
+    AttributeOption {
+        name: "name",
+        form: "name = \"finished\"",
+        text: "the name of the rule, by which the configuration enforces it",
+        read: |rule, context, setting| setting.store(context, &mut rule.name, setting.string(context)),
+    },
+    AttributeOption {
+        name: "when",
+        form: "when(field_selector = \"state=Succeeded\", label_selector = \"tier!=gold\")",
+        text: "selects objects by fields, labels, or both",
+        read: |rule, context, setting| rule.when(context, setting),
+    },
+    AttributeOption {
+        name: "after",
+        form: "after = \"7d\"",
+        text: "only objects whose `since` is this long ago",
+        read: |rule, context, setting| setting.store(context, &mut rule.after, setting.string(context)),
+    },
+    AttributeOption {
+        name: "since",
+        form: "since = \"end_time\"",
+        text: "the column or field of the time from which `after` counts",
+        read: |rule, context, setting| setting.store(context, &mut rule.since, setting.string(context)),
+    },
+    AttributeOption {
+        name: "keep_last",
+        form: "keep_last(count = 3, by = [\"owner\"])",
+        text: "not the latest objects of each group: `count` says how many stay, `by` which columns or fields \
+               make a group",
+        read: |rule, context, setting| setting.store(context, &mut rule.keep_last, keep_last(context, setting)),
+    },
+    AttributeOption {
+        name: "namespaces",
+        form: "namespaces = [\"ml\"]",
+        text: "only objects in these namespaces",
+        read: |rule, context, setting| setting.store(context, &mut rule.namespaces, setting.strings(context)),
+    },
+    AttributeOption {
+        name: "namespace_selector",
+        form: "namespace_selector = \"tier=batch\"",
+        text: "only objects in namespaces with these labels",
+        read: |rule, context, setting| setting.store(context, &mut rule.namespace_selector, setting.string(context)),
+    },
+];
 
+/// The options of `when`.
+const WHEN: &[AttributeOption<EvictionRule>] = &[
+    AttributeOption {
+        name: "field_selector",
+        form: "field_selector = \"state=Succeeded\"",
+        text: "selects by fields",
+        read: |rule, context, setting| setting.store(context, &mut rule.field_selector, setting.string(context)),
+    },
+    AttributeOption {
+        name: "label_selector",
+        form: "label_selector = \"tier!=gold\"",
+        text: "selects by labels",
+        read: |rule, context, setting| setting.store(context, &mut rule.label_selector, setting.string(context)),
+    },
+];
+
+/// The values of the options of `keep_last`.
+#[derive(Default)]
+struct KeepLast {
+    count: Option<u32>,
+    by: Option<Vec<LitStr>>,
+}
+
+/// The options of `keep_last`.
+const KEEP_LAST: &[AttributeOption<KeepLast>] = &[
+    AttributeOption {
+        name: "count",
+        form: "count = 3",
+        text: "how many objects of each group stay",
+        read: |keep, context, setting| setting.store(context, &mut keep.count, setting.revision(context)),
+    },
+    AttributeOption {
+        name: "by",
+        form: "by = [\"owner\"]",
+        text: "the fields that make a group",
+        read: |keep, context, setting| setting.store(context, &mut keep.by, setting.strings(context)),
+    },
+];
+
+impl EvictionRule {
     /// The rule; `None`, with errors, where a part of it cannot be read: without that part it could mean more objects.
     pub(super) fn read(context: &Context, setting: &Setting) -> Option<Self> {
         let settings =
@@ -36,26 +119,13 @@ impl EvictionRule {
             after: None,
             since: None,
             keep_last: None,
-            namespaces: Vec::new(),
+            namespaces: None,
             namespace_selector: None,
         };
-        let (mut namespaces, mut read) = (None, true);
+        let mut read = true;
         for setting in &settings {
-            read &= match setting.name.to_string().as_str() {
-                "name" => setting.store(context, &mut rule.name, setting.string(context)),
-                "when" => rule.when(context, setting),
-                "after" => setting.store(context, &mut rule.after, setting.string(context)),
-                "since" => setting.store(context, &mut rule.since, setting.string(context)),
-                "keep_last" => setting.store(context, &mut rule.keep_last, keep_last(context, setting)),
-                "namespaces" => setting.store(context, &mut namespaces, setting.strings(context)),
-                "namespace_selector" => setting.store(context, &mut rule.namespace_selector, setting.string(context)),
-                _ => {
-                    setting.unknown(context, "ingest(evict)", &Self::OPTIONS);
-                    false
-                }
-            };
+            read &= setting.read_by(context, "ingest(evict)", OPTIONS, &mut rule);
         }
-        rule.namespaces = namespaces.unwrap_or_default();
         read.then_some(rule)
     }
 
@@ -69,14 +139,7 @@ impl EvictionRule {
         }
         let mut read = !settings.is_empty();
         for setting in &settings {
-            read &= match setting.name.to_string().as_str() {
-                "field_selector" => setting.store(context, &mut self.field_selector, setting.string(context)),
-                "label_selector" => setting.store(context, &mut self.label_selector, setting.string(context)),
-                _ => {
-                    setting.unknown(context, "ingest(evict(when))", &["field_selector", "label_selector"]);
-                    false
-                }
-            };
+            read &= setting.read_by(context, "ingest(evict(when))", WHEN, self);
         }
         read
     }
@@ -85,21 +148,15 @@ impl EvictionRule {
 /// `keep_last(count = 3, by = ["..."])`
 fn keep_last(context: &Context, setting: &Setting) -> Option<(u32, Vec<LitStr>)> {
     let settings = inner(context, setting, "keep_last(count = 3, by = [\"spec.pipeline.name\"])")?;
-    let (mut count, mut by, mut read) = (None, None, true);
+    let mut keep = KeepLast::default();
+    let mut read = true;
     for setting in &settings {
-        read &= match setting.name.to_string().as_str() {
-            "count" => setting.store(context, &mut count, setting.revision(context)),
-            "by" => setting.store(context, &mut by, setting.strings(context)),
-            _ => {
-                setting.unknown(context, "ingest(evict(keep_last))", &["count", "by"]);
-                false
-            }
-        };
+        read &= setting.read_by(context, "ingest(evict(keep_last))", KEEP_LAST, &mut keep);
     }
-    if read && count.is_none() {
+    if read && keep.count.is_none() {
         context.error(&setting.name, "`count` is missing: how many objects of each group stay");
     }
-    Some((count.filter(|_| read)?, by.unwrap_or_default()))
+    Some((keep.count.filter(|_| read)?, keep.by.unwrap_or_default()))
 }
 
 /// The options in the parentheses of one; `example` is for the message.

@@ -1,7 +1,7 @@
 //! `#[index(...)]`: a column.
 
 use super::named;
-use super::setting::{Setting, SettingValue};
+use super::setting::{AttributeOption, Setting, SettingValue};
 use crate::context::Context;
 use crate::span::at;
 use proc_macro2::Span;
@@ -88,11 +88,123 @@ pub(crate) struct Path {
     pub(crate) steps: Vec<Member>,
 }
 
-impl Index {
-    const OPTIONS: &'static [&'static str] = &[
-        "column", "type", "path", "with", "was", "key", "json", "revision", "keep", "first", "many", "absent", "unit",
-    ];
+/// The options. docs/options.md has this table.
+pub(super) const OPTIONS: &[AttributeOption<Index>] = &[
+    AttributeOption {
+        name: "column",
+        form: "column = \"name\"",
+        text: "the name of the column, or the beginning of the names of a composite's columns. The default is the \
+               field's name, in a projection the last step of `path`",
+        read: |index, context, setting| setting.store(context, &mut index.column, setting.string(context)),
+    },
+    AttributeOption {
+        name: "type",
+        form: "type = \"VARCHAR(768)\"",
+        text: "the SQL type. The default belongs to the Rust type",
+        read: |index, context, setting| setting.store(context, &mut index.ty, setting.string(context)),
+    },
+    AttributeOption {
+        name: "path",
+        form: "path = \"owner.name\"",
+        text: "a value inside the field, by Rust field names, or `0` for the value inside a newtype; `Option`s on \
+               the way give NULL. Without quotes (`path = owner.name`) rustc may point at the one step that is \
+               wrong. On the struct, a field of the metadata: `metadata.deletion_timestamp`, \
+               `metadata.generation`, `metadata.owner_uid` (of the object's controller)",
+        read: |index, context, setting| {
+            let path = match &setting.value {
+                SettingValue::Is(expr) if let Some(path) = Path::of_fields(expr) => Some(path),
+                _ => setting.string(context).and_then(|literal| Path::read(context, literal)),
+            };
+            setting.store(context, &mut index.path, path)
+        },
+    },
+    AttributeOption {
+        name: "with",
+        form: "with = function",
+        text: "a function from a reference to the field, or to what `path` reaches, to a `ColumnValue`; on the \
+               struct, from a reference to the struct",
+        read: |index, context, setting| setting.store(context, &mut index.with, setting.function(context)),
+    },
+    AttributeOption {
+        name: "was",
+        form: "was = \"old_name\"",
+        text: "the former name of the column, which the migration renames; with `many`, of the table",
+        read: |index, context, setting| setting.store(context, &mut index.was, setting.string(context)),
+    },
+    AttributeOption {
+        name: "key",
+        form: "key = false",
+        text: "a column without a key",
+        read: |index, context, setting| {
+            let value = setting.bool_or(context, "makes a column without a key");
+            setting.store(context, &mut index.key, value)
+        },
+    },
+    AttributeOption {
+        name: "json",
+        form: "json = \"owner.displayName\"",
+        text: "the names in the JSON for the steps of `path`, for queries by field. The default follows the \
+               `rename_all` of the struct that has the attribute, or else Kubernetes' camelCase; `rename` on the \
+               fields inside is not seen. Under `with` alone: the part of the field that the function reads",
+        read: |index, context, setting| {
+            let names = setting.string(context).filter(|names| is_json_path(context, names));
+            setting.store(context, &mut index.json, names)
+        },
+    },
+    AttributeOption {
+        name: "revision",
+        form: "revision = 2",
+        text: "says that the body of the function has changed, so that the column is computed again in every row",
+        read: |index, context, setting| setting.store(context, &mut index.revision, setting.revision(context)),
+    },
+    AttributeOption {
+        name: "keep",
+        form: "keep",
+        text: "the stored value stays where the object has none (NULL), such as the time of a condition that is \
+               gone. For values that can be absent: an `Option`, or a value in one. A backfill cannot change \
+               values that stay",
+        read: |index, context, setting| {
+            index.stays_span = setting.name.span();
+            setting.store(context, &mut index.keep, setting.switch(context))
+        },
+    },
+    AttributeOption {
+        name: "first",
+        form: "first",
+        text: "the first stored value stays: the value at the object's creation, if it is always there. Each \
+               column of a composite stays independently. For rows that are older than the option, a backfill \
+               takes the value from the stored object, which knows only its last state",
+        read: |index, context, setting| {
+            index.stays_span = setting.name.span();
+            setting.store(context, &mut index.first, setting.switch(context))
+        },
+    },
+    AttributeOption {
+        name: "many",
+        form: "many",
+        text: "all values of a list or a map of texts, integers or times, each in a row of the table \
+               `<table>_<column>` (`obj_uid`, `value`; of a map `obj_uid`, `key`, `value`). `type` is the type of \
+               one value, VARCHAR(255) for texts; `with` returns a list or a map. Queries ask for one of the \
+               values: `spec.dnsNames=a.example.com`, `spec.limits.cpu=4`. A list's values are stored once each, \
+               and blanks at the end of a text do not count",
+        read: |index, context, setting| setting.store(context, &mut index.many, setting.switch(context)),
+    },
+    AttributeOption {
+        name: "absent",
+        form: "absent = \"null\"",
+        text: "the stored value if the object has none: `null`; `empty`, which is an empty text, 0 or false; or \
+               `type`, the default: NULL for an `Option`, else the type's default",
+        read: |index, context, setting| setting.store(context, &mut index.absent, AbsentOption::read(context, setting)),
+    },
+    AttributeOption {
+        name: "unit",
+        form: "unit = \"milli\"",
+        text: "a quantity as a number: `whole`, or `milli` for thousandths",
+        read: |index, context, setting| setting.store(context, &mut index.unit, UnitOption::read(context, setting)),
+    },
+];
 
+impl Index {
     pub(super) fn read_all(context: &Context, attributes: &[Attribute]) -> Vec<Self> {
         named(attributes, "index").map(|attribute| Self::read(context, attribute)).collect()
     }
@@ -126,7 +238,7 @@ impl Index {
             return index;
         };
         for setting in settings {
-            index.broken |= !index.set(context, &setting);
+            index.broken |= !setting.read_by(context, "index", OPTIONS, &mut index);
         }
         if let (Some(true), Some(true)) = (index.keep, index.first) {
             context.error_at(
@@ -171,45 +283,6 @@ impl Index {
             return false;
         }
         true
-    }
-
-    /// Sets what one option says; false if it cannot be read.
-    fn set(&mut self, context: &Context, setting: &Setting) -> bool {
-        let name = setting.name.to_string();
-        if matches!(name.as_str(), "keep" | "first") {
-            self.stays_span = setting.name.span();
-        }
-        match name.as_str() {
-            "column" => setting.store(context, &mut self.column, setting.string(context)),
-            "type" => setting.store(context, &mut self.ty, setting.string(context)),
-            "was" => setting.store(context, &mut self.was, setting.string(context)),
-            "with" => setting.store(context, &mut self.with, setting.function(context)),
-            "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
-            "keep" => setting.store(context, &mut self.keep, setting.switch(context)),
-            "first" => setting.store(context, &mut self.first, setting.switch(context)),
-            "many" => setting.store(context, &mut self.many, setting.switch(context)),
-            "absent" => setting.store(context, &mut self.absent, AbsentOption::read(context, setting)),
-            "unit" => setting.store(context, &mut self.unit, UnitOption::read(context, setting)),
-            "path" => {
-                let path = match &setting.value {
-                    SettingValue::Is(expr) if let Some(path) = Path::of_fields(expr) => Some(path),
-                    _ => setting.string(context).and_then(|literal| Path::read(context, literal)),
-                };
-                setting.store(context, &mut self.path, path)
-            }
-            "json" => {
-                let names = setting.string(context).filter(|names| is_json_path(context, names));
-                setting.store(context, &mut self.json, names)
-            }
-            "key" => {
-                let value = setting.bool_or(context, "makes a column without a key");
-                setting.store(context, &mut self.key, value)
-            }
-            _ => {
-                setting.unknown(context, "index", Self::OPTIONS);
-                false
-            }
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::evict::EvictionRule;
 use super::index::AbsentOption;
 use super::named;
-use super::setting::{Setting, SettingValue};
+use super::setting::{AttributeOption, Setting, SettingValue};
 use crate::context::Context;
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
@@ -107,35 +107,196 @@ pub(crate) struct CompositeKey {
     pub(crate) columns: Vec<Ident>,
 }
 
-impl Ingest {
-    const OPTIONS: &'static [&'static str] = &[
-        "table",
-        "was",
-        "immutable",
-        "evictable",
-        "finalizer",
-        "companions",
-        "crd",
-        "absent",
-        "retention",
-        "history",
-        "versions",
-        "prune",
-        "evict",
-        "protobuf",
-        "descriptors",
-        "key",
-        "filter",
-        "revision",
-        "group",
-        "version",
-        "kind",
-        "plural",
-        "namespaced",
-        "handles",
-        "crate",
-    ];
+/// The options. docs/options.md has this table.
+pub(super) const OPTIONS: &[AttributeOption<Ingest>] = &[
+    AttributeOption {
+        name: "table",
+        form: "table = \"name\"",
+        text: "the name of the table. The default is the kind in lower case",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.table, setting.string(context)),
+    },
+    AttributeOption {
+        name: "was",
+        form: "was = \"old_name\"",
+        text: "the former name of the table, which the migration renames",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.was, setting.string(context)),
+    },
+    AttributeOption {
+        name: "immutable",
+        form: "immutable",
+        text: "every object leaves etcd once SQL has it",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.immutable, setting.switch(context)),
+    },
+    AttributeOption {
+        name: "evictable",
+        form: "evictable = false",
+        text: "annotations take no object out of the cluster, so that the ingester needs no right to delete one; \
+               annotations that request it are reported. Not with `immutable`",
+        read: |ingest, context, setting| {
+            let value = setting.bool_or(context, "ignores annotations that would delete an object from the cluster");
+            setting.store(context, &mut ingest.evictable, value)
+        },
+    },
+    AttributeOption {
+        name: "finalizer",
+        form: "finalizer = \"ensure\"",
+        text: "which objects carry our finalizer: `ensure` (all), `existing` (those that have it) or `never`, \
+               unless the configuration says otherwise. The default is `ensure` for custom resources, and `never` \
+               for projections, whose objects belong to another project",
+        read: |ingest, context, setting| {
+            setting.store(context, &mut ingest.finalizer, FinalizerOption::read(context, setting))
+        },
+    },
+    AttributeOption {
+        name: "companions",
+        form: "companions = false",
+        text: "no tables of labels and annotations, which are still in the column `json`; queries by them read \
+               every row",
+        read: |ingest, context, setting| {
+            let value = setting.bool_or(context, "makes no tables of labels and annotations");
+            setting.store(context, &mut ingest.companions, value)
+        },
+    },
+    AttributeOption {
+        name: "crd",
+        form: "crd = \"strict\"",
+        text: "the CRD keeps the requirements of the struct (required fields, defaults, nulls, ranges of \
+               integers), so that every object that the API server accepts can be read. The default, `relaxed`, \
+               takes them out, so that the API server stores exactly the JSON that a client sent",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.crd, CrdOption::read(context, setting)),
+    },
+    AttributeOption {
+        name: "absent",
+        form: "absent = \"null\"",
+        text: "`absent` of every column that has none of its own",
+        read: |ingest, context, setting| {
+            setting.store(context, &mut ingest.absent, AbsentOption::read(context, setting))
+        },
+    },
+    AttributeOption {
+        name: "retention",
+        form: "retention = \"90d\"",
+        text: "how long after its object's deletion a row is kept: a duration from `1s` to `36500d`, unless the \
+               configuration sets it for this kind",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.retention, setting.string(context)),
+    },
+    AttributeOption {
+        name: "history",
+        form: "history = \"90d\"",
+        text: "the former versions of the objects are kept in the table `<table>_history`, each for this time \
+               after its end: a duration from `1s` to `36500d`, or `forever`",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.history, setting.string(context)),
+    },
+    AttributeOption {
+        name: "versions",
+        form: "versions = 500",
+        text: "with `history`: no more than this many former versions of each object",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.versions, setting.revision(context)),
+    },
+    AttributeOption {
+        name: "prune",
+        form: "prune = [\".spec.password\", \".spec.users[*].token\"]",
+        text: "the parts of an object that are stored nowhere, by paths from the object inwards, of names and \
+               `[*]`. They are cut out of the text before anything else reads it, so the fields there have to be \
+               optional. A kind with it says `evictable = false`, too",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.prune, setting.strings(context)),
+    },
+    AttributeOption {
+        name: "evict",
+        form: "evict(name = \"finished\", ...)",
+        text: "a rule by which live objects leave etcd for SQL, any number of times: see `evict` below. Not with \
+               `immutable` or `evictable = false`",
+        read: |ingest, context, setting| {
+            let rule = EvictionRule::read(context, setting);
+            let read = rule.is_some();
+            ingest.evict.extend(rule);
+            read
+        },
+    },
+    AttributeOption {
+        name: "protobuf",
+        form: "protobuf = \"package.Message\"",
+        text: "the message of the column `proto`",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.protobuf, setting.string(context)),
+    },
+    AttributeOption {
+        name: "descriptors",
+        form: "descriptors = path",
+        text: "with `protobuf`: the static `ingester_core::protobuf::DescriptorSet` that describes the message. \
+               The default is `DESCRIPTORS` of the crate's root",
+        read: |ingest, context, setting| {
+            setting.store(context, &mut ingest.descriptors, setting.path(context, "static"))
+        },
+    },
+    AttributeOption {
+        name: "key",
+        form: "key(column, column)",
+        text: "a key over several columns, any number of times",
+        read: |ingest, context, setting| ingest.add_key(context, setting),
+    },
+    AttributeOption {
+        name: "filter",
+        form: "filter = function",
+        text: "a function from a reference to the struct to `bool`; objects for which it is false have no row",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.filter, setting.function(context)),
+    },
+    AttributeOption {
+        name: "revision",
+        form: "revision = 2",
+        text: "says that the body of the filter has changed, or anything else that the attributes do not show",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.revision, setting.revision(context)),
+    },
+    AttributeOption {
+        name: "group",
+        form: "group = \"batch\"",
+        text: "of a projection: the API group, `\"\"` for the core group",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.group, setting.string(context)),
+    },
+    AttributeOption {
+        name: "version",
+        form: "version = \"v1\"",
+        text: "of a projection: the version of the API",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.version, setting.string(context)),
+    },
+    AttributeOption {
+        name: "kind",
+        form: "kind = \"Job\"",
+        text: "of a projection: the kind",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.kind, setting.string(context)),
+    },
+    AttributeOption {
+        name: "plural",
+        form: "plural = \"jobs\"",
+        text: "of a projection: the plural of the kind in the API",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.plural, setting.string(context)),
+    },
+    AttributeOption {
+        name: "namespaced",
+        form: "namespaced",
+        text: "of a projection: its objects are in namespaces; otherwise `namespaced = false`",
+        read: |ingest, context, setting| setting.store(context, &mut ingest.namespaced, setting.switch(context)),
+    },
+    AttributeOption {
+        name: "handles",
+        form: "handles = false",
+        text: "no handles of the columns, which are functions on the type for queries",
+        read: |ingest, context, setting| {
+            let value = setting.bool_or(context, "makes no handles of the columns");
+            setting.store(context, &mut ingest.handles, value)
+        },
+    },
+    AttributeOption {
+        name: "crate",
+        form: "crate = \"path\"",
+        text: "where `ingester_core` is, if it is not a direct dependency of that name",
+        read: |ingest, context, setting| {
+            let path = setting.path(context, "module").map(|path| path.path);
+            setting.store(context, &mut ingest.krate, path)
+        },
+    },
+];
 
+impl Ingest {
     pub(super) fn read(context: &Context, attributes: &[Attribute]) -> Self {
         let mut ingest = Ingest::default();
         for attribute in named(attributes, "ingest") {
@@ -144,77 +305,27 @@ impl Ingest {
                 continue;
             };
             for setting in settings {
-                ingest.broken |= !ingest.set(context, &setting);
+                if OPTIONS.iter().any(|known| setting.name == known.name) {
+                    ingest.given.push(setting.name.clone());
+                }
+                ingest.broken |= !setting.read_by(context, "ingest", OPTIONS, &mut ingest);
             }
         }
         ingest
     }
 
-    /// Sets what one option says; false if it cannot be read.
-    fn set(&mut self, context: &Context, setting: &Setting) -> bool {
-        let name = setting.name.to_string();
-        if !Self::OPTIONS.contains(&name.as_str()) {
-            setting.unknown(context, "ingest", Self::OPTIONS);
-            return false;
+    /// Adds a composite key; false, after an error, if it cannot be read.
+    fn add_key(&mut self, context: &Context, setting: &Setting) -> bool {
+        let key = CompositeKey::read(setting);
+        let read = key.is_some();
+        if !read {
+            context.error(
+                &setting.name,
+                "`key` takes two or more columns: `key(namespace, state)`; a column has a key of its own anyhow",
+            );
         }
-        self.given.push(setting.name.clone());
-        match name.as_str() {
-            "table" => setting.store(context, &mut self.table, setting.string(context)),
-            "was" => setting.store(context, &mut self.was, setting.string(context)),
-            "immutable" => setting.store(context, &mut self.immutable, setting.switch(context)),
-            "finalizer" => setting.store(context, &mut self.finalizer, FinalizerOption::read(context, setting)),
-            "protobuf" => setting.store(context, &mut self.protobuf, setting.string(context)),
-            "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
-            "filter" => setting.store(context, &mut self.filter, setting.function(context)),
-            "evictable" => {
-                let value =
-                    setting.bool_or(context, "ignores annotations that would delete an object from the cluster");
-                setting.store(context, &mut self.evictable, value)
-            }
-            "handles" => {
-                let value = setting.bool_or(context, "makes no handles of the columns");
-                setting.store(context, &mut self.handles, value)
-            }
-            "companions" => {
-                let value = setting.bool_or(context, "makes no tables of labels and annotations");
-                setting.store(context, &mut self.companions, value)
-            }
-            "crd" => setting.store(context, &mut self.crd, CrdOption::read(context, setting)),
-            "absent" => setting.store(context, &mut self.absent, AbsentOption::read(context, setting)),
-            "retention" => setting.store(context, &mut self.retention, setting.string(context)),
-            "history" => setting.store(context, &mut self.history, setting.string(context)),
-            "versions" => setting.store(context, &mut self.versions, setting.revision(context)),
-            "prune" => setting.store(context, &mut self.prune, setting.strings(context)),
-            "evict" => {
-                let rule = EvictionRule::read(context, setting);
-                let read = rule.is_some();
-                self.evict.extend(rule);
-                read
-            }
-            "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
-            "group" => setting.store(context, &mut self.group, setting.string(context)),
-            "version" => setting.store(context, &mut self.version, setting.string(context)),
-            "kind" => setting.store(context, &mut self.kind, setting.string(context)),
-            "plural" => setting.store(context, &mut self.plural, setting.string(context)),
-            "namespaced" => setting.store(context, &mut self.namespaced, setting.switch(context)),
-            "crate" => {
-                let path = setting.path(context, "module").map(|path| path.path);
-                setting.store(context, &mut self.krate, path)
-            }
-            _ => match CompositeKey::read(setting) {
-                Some(key) => {
-                    self.keys.push(key);
-                    true
-                }
-                None => {
-                    context.error(
-                        &setting.name,
-                        "`key` takes two or more columns: `key(namespace, state)`; a column has a key of its own anyhow",
-                    );
-                    false
-                }
-            },
-        }
+        self.keys.extend(key);
+        read
     }
 }
 

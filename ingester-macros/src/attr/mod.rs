@@ -9,6 +9,8 @@ mod evict;
 mod index;
 mod ingest;
 mod kube;
+#[cfg(test)]
+mod page;
 mod serde;
 mod setting;
 

@@ -7,7 +7,20 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Token};
 
-/// One option.
+/// An option of an attribute, or of an option with parentheses: a row of its table. `T` has the values of all options of the table.
+pub(super) struct AttributeOption<T> {
+    pub(super) name: &'static str,
+    /// How it is written.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for docs/options.md, which a test writes"))]
+    pub(super) form: &'static str,
+    /// Says what it does.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for docs/options.md, which a test writes"))]
+    pub(super) text: &'static str,
+    /// Stores the value; false, after an error, if it cannot be read.
+    pub(super) read: fn(&mut T, &Context, &Setting) -> bool,
+}
+
+/// One option, as it is written.
 pub(super) struct Setting {
     pub(super) name: Ident,
     pub(super) value: SettingValue,
@@ -176,8 +189,26 @@ impl Setting {
         read
     }
 
+    /// Reads the option by its row in the table of this attribute; false, after an error, if it has none or cannot be read.
+    pub(super) fn read_by<T>(
+        &self,
+        context: &Context,
+        attribute: &str,
+        table: &[AttributeOption<T>],
+        into: &mut T,
+    ) -> bool {
+        match table.iter().find(|known| self.name == known.name) {
+            Some(known) => (known.read)(into, context, self),
+            None => {
+                let names: Vec<&str> = table.iter().map(|known| known.name).collect();
+                self.unknown(context, attribute, &names);
+                false
+            }
+        }
+    }
+
     /// Reports an unknown option, and names the nearest known one.
-    pub(super) fn unknown(&self, context: &Context, attribute: &str, known: &[&str]) {
+    fn unknown(&self, context: &Context, attribute: &str, known: &[&str]) {
         let name = self.name.to_string();
         let distances = known.iter().map(|known| (strsim::damerau_levenshtein(&name, known), known));
         let hint = match distances.filter(|(distance, _)| *distance <= 2).min() {

@@ -30,7 +30,7 @@ fn rule(rule: &EvictionRule) -> TokenStream {
         let count = Literal::usize_unsuffixed(*count as usize);
         quote!((#count, &[#(#by),*]))
     });
-    let (keep_last, namespaces) = (option(keep_last), &rule.namespaces);
+    let (keep_last, namespaces) = (option(keep_last), rule.namespaces.as_deref().unwrap_or_default());
     quote! {
         __ingester::EvictionRule {
             name: #name,
@@ -69,10 +69,10 @@ pub(super) fn checks(kind: &KindDeclaration) -> TokenStream {
         for text in rule.keep_last.iter().flat_map(|(_, by)| by) {
             checks.extend(check(text.span(), quote!(check_evict_by(&__TABLE, #text))));
         }
-        for text in &rule.namespaces {
+        for text in rule.namespaces.iter().flatten() {
             checks.extend(check(text.span(), quote!(check_evict_namespace(#text))));
         }
-        if let Some(text) = rule.namespaces.first().or(rule.namespace_selector.as_ref()) {
+        if let Some(text) = rule.namespaces.iter().flatten().next().or(rule.namespace_selector.as_ref()) {
             checks.extend(check(text.span(), quote!(check_evict_namespaces(#namespaced))));
         }
     }

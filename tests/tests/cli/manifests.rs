@@ -1,8 +1,12 @@
 //! `ingester manifests`: a base for kustomize, for any program and any kinds.
 
 use crate::program::Folder;
-use ingester_tests::{kubectl, skipped_without_kubectl};
-use serde_json::Value as Json;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ingester_tests::{ApiServer, helm_render, kubectl, skipped_without_kubectl};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 const FILES: [&str; 10] = [
@@ -361,4 +365,155 @@ fn postgresql_is_the_component_of_this_repository() {
         objects.sort_by_key(|object| object["kind"].to_string() + &object["metadata"]["name"].to_string());
     }
     assert_eq!(base, of_deploy);
+}
+
+/// The CRDs of `tests/crds` in one file, each with a description that no ConfigMap holds; and the file of kinds as a person shortens what
+/// `scaffold` writes: with `crd`, and without the types that the CRDs give.
+fn kinds_of_big_crds(folder: &Folder) {
+    let crds = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds");
+    let mut bundle = String::new();
+    for entry in std::fs::read_dir(crds).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
+        let crd = std::fs::read_to_string(path).unwrap();
+        let properties = "        properties:\n";
+        assert!(crd.contains(properties), "{crd}");
+        let description = "a long description ".repeat(60_000);
+        let described = format!(
+            "{properties}          padding:\n            type: string\n            description: {description}\n"
+        );
+        bundle += &format!("---\n{}\n", crd.replacen(properties, &described, 1));
+    }
+    folder.write("crds/all.yaml", &bundle);
+    assert!(bundle.len() > 4 << 20);
+    let scaffolded = folder.run(&["scaffold", "crds/all.yaml"]).exits(0).out;
+    let mut kinds = String::new();
+    for line in scaffolded.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let line = match line.split_once(", type: ") {
+            Some((before, after)) => format!("{before}{}", &after[after.find([',', '}']).unwrap()..]),
+            None => line.to_owned(),
+        };
+        kinds += &format!("{line}\n");
+        if line.starts_with("  kind: ") {
+            kinds += "  crd: crds/all.yaml\n";
+        }
+    }
+    folder.write("kinds.yaml", kinds);
+}
+
+/// Sorts what two tools print in different orders.
+fn by_name(objects: Vec<Json>) -> BTreeMap<String, Json> {
+    let name = |object: &Json| format!("{} {}", object["kind"], object["metadata"]["name"]);
+    objects.into_iter().map(|object| (name(&object), object)).collect()
+}
+
+#[test]
+fn an_api_server_takes_the_manifests_of_kinds_with_big_crds() {
+    let folder = Folder::new();
+    kinds_of_big_crds(&folder);
+    folder.run(&["manifests", "--out", "base", "--kinds", "kinds.yaml"]).exits(0).says(&["`kubectl apply -k base`"]);
+    let Some(objects) = built(&folder, "base") else { return };
+    let server = ApiServer::start().unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(kubectl().unwrap());
+        command.args(arguments).arg("--kubeconfig").arg(server.kubeconfig()).current_dir(folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let applied = run(&["apply", "-k", "base"]);
+    assert_eq!((objects.len(), applied.lines().count()), (11, 11), "{applied}");
+    assert!(applied.lines().all(|line| line.ends_with(" created")), "{applied}");
+    let stored: Json = serde_json::from_str(&run(&["get", "-n", "ingester", "configmaps", "-o", "json"])).unwrap();
+    let mut kinds = stored["items"].as_array().unwrap().iter().filter_map(|map| map["data"]["kinds.yaml"].as_str());
+    // The API server has the file as it was written, and a pod reads the same four kinds from it.
+    let written = std::fs::read_to_string(folder.path().join("base/kinds/kinds.yaml")).unwrap();
+    assert_eq!((kinds.next(), kinds.next()), (Some(written.as_str()), None));
+    let listed = |file: &str| folder.run(&["kinds", "-o", "json", "--kinds", file]).exits(0).out;
+    assert_eq!(listed("base/kinds/kinds.yaml"), listed("kinds.yaml"));
+    assert_eq!(written.matches("  kind: ").count(), 4, "{written}");
+}
+
+#[test]
+fn the_chart_has_the_config_map_of_kinds_and_the_role_of_the_manifests() {
+    let folder = Folder::new();
+    kinds_of_big_crds(&folder);
+    let mut kinds = std::fs::read_to_string(folder.path().join("kinds.yaml")).unwrap();
+    kinds += "- group: michelangelo.api
+  version: v2
+  kind: Project
+  namespaced: true
+  protobuf: {message: michelangelo.api.v2.Project, descriptors: api.bin}
+  columns:
+  - {column: tier, path: .spec.tier, type: BIGINT}
+";
+    folder.write("kinds.yaml", kinds);
+    let descriptors = concat!(env!("CARGO_MANIFEST_DIR"), "/../crd-specs/proto/descriptors.bin");
+    std::fs::copy(descriptors, folder.path().join("api.bin")).unwrap();
+    folder.run(&["manifests", "--out", "base", "--kinds", "kinds.yaml"]).exits(0);
+    let read = |file: &str| std::fs::read(folder.path().join("base").join(file)).unwrap();
+    let text = |file: &str| String::from_utf8(read(file)).unwrap();
+    let (Some(objects), Some(renderer)) = (built(&folder, "base"), helm_render()) else { return };
+    let mut base64 = STANDARD.encode(read("kinds/descriptors-api.bin"));
+    // As the program `base64` breaks lines.
+    base64.insert(76, '\n');
+    let values = json!({"kinds": {
+        "file": text("kinds/kinds.yaml"),
+        "clusterRole": text("clusterrole.yaml"),
+        "descriptors": {"descriptors-api.bin": base64},
+    }});
+    folder.write("values.yaml", values.to_string());
+    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/helm");
+    let output = Command::new(renderer).args([chart, "values.yaml", "1"]).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rendered: Json = serde_json::from_slice(&output.stdout).unwrap();
+    let (made, rendered) = (by_name(objects), by_name(rendered["objects"].as_array().unwrap().clone()));
+    for objects in [&made, &rendered] {
+        let mut maps = objects.values().filter(|object| !object["data"]["kinds.yaml"].is_null());
+        let map = maps.next().unwrap();
+        assert!(maps.next().is_none());
+        assert_eq!(map["data"], json!({"kinds.yaml": text("kinds/kinds.yaml")}));
+        let binary = map["binaryData"].as_object().unwrap();
+        assert_eq!(binary.keys().collect::<Vec<_>>(), ["descriptors-api.bin"]);
+        // kustomize breaks lines, too.
+        let base64: String = binary["descriptors-api.bin"].as_str().unwrap().split_whitespace().collect();
+        assert!(STANDARD.decode(base64).unwrap() == read("kinds/descriptors-api.bin"), "{}", map["metadata"]);
+    }
+    let role = "\"ClusterRole\" \"ingester\"";
+    assert_eq!(rendered[role]["rules"], made[role]["rules"]);
+}
+
+#[test]
+fn only_the_owner_reads_the_secret_whoever_could_read_it_before() {
+    let folder = Folder::new();
+    let mode = |file: &str| folder.path().join("base").join(file).metadata().unwrap().permissions().mode() & 0o777;
+    for _ in 0..2 {
+        folder.run(&["manifests", "--out", "base"]).exits(0);
+        assert_eq!(mode("secret.yaml"), 0o600);
+        assert_ne!(mode("deployment.yaml"), 0o600);
+        // As an earlier release wrote it.
+        let open = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(folder.path().join("base/secret.yaml"), open).unwrap();
+    }
+}
+
+#[test]
+fn files_of_an_earlier_run_that_are_not_part_any_more_are_named() {
+    let folder = Folder::new();
+    folder.write("kinds.yaml", kinds_with("crd.yaml"));
+    let crd = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds/certificates.cert-manager.io.yaml");
+    std::fs::copy(crd, folder.path().join("crd.yaml")).unwrap();
+    folder.write("mine.yaml", "metadataStorage: {enableMetadataStorage: true, databaseURL: postgres://u:p@h/d}\n");
+    let run = || folder.run(&["manifests", "--out", "base", "--kinds", "kinds.yaml", "--config", "mine.yaml"]).exits(0);
+    assert!(!run().err.contains("left from an earlier run"));
+    // As release 0.2.0 wrote them.
+    for left in ["base/kinds/crds/certificates.yaml", "base/configmap.yaml", "base/overlay/mine.yaml"] {
+        folder.write(left, "a: b\n");
+    }
+    let ran = run()
+        .says(&["left from an earlier run", "base/configmap.yaml, base/kinds/crds/certificates.yaml; remove them"]);
+    assert!(!ran.err.contains("base/overlay"), "{}", ran.err);
+    assert!(folder.path().join("base/configmap.yaml").exists());
 }

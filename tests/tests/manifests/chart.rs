@@ -185,6 +185,11 @@ fn values_that_do_not_fit_are_refused_with_what_is_wrong() {
         ("apiservice: {enabled: true}", "apiservice.enabled needs server.enabled"),
         ("kinds: {file: 'kinds: []'}", "kinds.file needs kinds.clusterRole"),
         ("kinds: {file: 'kinds: []', clusterRole: 'kind: ClusterRole'}", "kinds.clusterRole has no rules"),
+        (
+            "kinds: {file: 'kinds: [{kind: Job, crd: job.yaml}]', clusterRole: 'rules: [{verbs: [list]}]'}",
+            "Job names a CRD",
+        ),
+        ("kinds: {descriptors: {a.bin: '{}'}}", "kinds.descriptors.a.bin: Does not match pattern"),
     ] {
         let Some(output) = rendered(values, 1) else { return };
         let error = String::from_utf8_lossy(&output.stderr);

@@ -3,7 +3,7 @@
 use super::error::GenerateError;
 use super::lock_file::{LOCK_FILE, LockFile, ReleasedMigration};
 use super::released::{self, Released, checksum};
-use crate::files;
+use crate::files::{self, Readers};
 use crate::ledger::Ledger;
 use ingester_core::schema::Ident;
 use ingester_core::{Registry, check_registry};
@@ -209,7 +209,8 @@ impl Folder {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<(), GenerateError> {
-        files::replace_within(&self.root, path, text.as_bytes()).map_err(|error| failed(&self.root.join(path), error))
+        files::replace_within(&self.root, path, text.as_bytes(), Readers::AsBefore)
+            .map_err(|error| failed(&self.root.join(path), error))
     }
 
     fn delete(&self, path: &str) -> Result<(), GenerateError> {

@@ -19,6 +19,9 @@ pub(super) enum DatabaseSource {
     Configuration,
 }
 
+/// The manifest that has a password, or a placeholder for one.
+pub(super) const SECRET: &str = "secret.yaml";
+
 const POSTGRES: &str = include_str!("../../../deploy/postgres-secret.yaml");
 
 const POSTGRES_ENVIRONMENT: &str = "        env:
@@ -93,7 +96,7 @@ impl DatabaseSource {
     pub(super) fn of_configuration(self) -> &'static str {
         match self {
             DatabaseSource::Mysql | DatabaseSource::Postgres => "configmap.yaml",
-            DatabaseSource::Configuration => "secret.yaml",
+            DatabaseSource::Configuration => SECRET,
         }
     }
 
@@ -102,7 +105,7 @@ impl DatabaseSource {
         use DatabaseSource::{Configuration, Postgres};
         Some(match (self, name) {
             (Configuration, "configmap.yaml") => return None,
-            (Configuration, "secret.yaml") => CONFIGURATION_SECRET.to_owned(),
+            (Configuration, SECRET) => CONFIGURATION_SECRET.to_owned(),
             (Configuration, "deployment.yaml") => without_environment(text).replace(OF_CONFIG_MAP, OF_SECRET),
             (Configuration, "schema-job.yaml") => {
                 let text =
@@ -110,7 +113,7 @@ impl DatabaseSource {
                 text + MOUNTED
             }
             (Postgres, "configmap.yaml") => without_mysql(text),
-            (Postgres, "secret.yaml") => POSTGRES.to_owned(),
+            (Postgres, SECRET) => POSTGRES.to_owned(),
             (Postgres, "deployment.yaml" | "schema-job.yaml") => without_environment(text)
                 .replace("        resources:\n", &format!("{POSTGRES_ENVIRONMENT}        resources:\n")),
             _ => text.to_owned(),
