@@ -17,7 +17,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, Row a
 
 use crate::{
     process::{Home, Process, cache_folder, find_program, free_port, wait_until},
-    sql_server::{path_option, user_option},
+    sql_server::{Durability, path_option, user_option},
 };
 
 /// The number of nodes in a cluster. They are numbered from 0.
@@ -113,9 +113,8 @@ impl Galera {
         for place in 0..NODES {
             fs::create_dir(cluster.folder(place))?;
             fs::create_dir(cluster.folder(place).join("tmp"))?;
-            let mut copy = Command::new("cp");
-            copy.arg("-a").arg(cache.join("template")).arg(cluster.data(place));
-            cluster.home.run("cp", copy).context("copying the data of a new cluster")?;
+            let copied = Durability::Fast.copy_data(&cluster.home, "galera/template", &cluster.data(place));
+            copied.context("copying the data of a new cluster")?;
         }
         cluster.spawn(0, &["--wsrep-new-cluster"])?;
         cluster.wait_for(&[0], 1)?;

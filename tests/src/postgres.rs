@@ -42,11 +42,9 @@ impl Postgres {
         if let Some(server) = SqlServer::from_environment("INGESTER_TEST_POSTGRES_URL", Protocol::Postgres)? {
             return Ok(Some(Self(server)));
         }
-        let template = cache_folder()?.join("postgresql/template");
         let start = |home: Arc<Home>, data: &Path| {
-            let mut copy = Command::new("cp");
-            copy.arg("-a").arg(&template).arg(data);
-            home.run("cp", copy).context("copying the data of a new PostgreSQL server")
+            let copied = durability.copy_data(&home, "postgresql/template", data);
+            copied.context("copying the data of a new PostgreSQL server")
         };
         Self::start_on(start, durability, options)
     }
@@ -64,7 +62,6 @@ impl Postgres {
     /// not be on any other server.
     ///
     /// # Errors
-    /// When it does not start.
     /// When it does not start.
     pub(crate) fn restart_as_standby(&self, primary: &Self) -> Result<()> {
         let home = self.home().context("a server that was started here")?;

@@ -10,7 +10,8 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{
-    process::{Home, Process, ask_port, free_port, is_root},
+    INSTALL,
+    process::{Home, Process, ask_port, cache_folder, free_port, is_root},
     sql::{self, Rows},
 };
 
@@ -45,6 +46,23 @@ impl Durability {
             ],
             (Self::Durable, _) => &[],
         }
+    }
+
+    /// Copies the data of a new server, which `tests/install.sh` makes once, from a folder of its cache.
+    ///
+    /// # Errors
+    /// When that folder is missing (the message names the command that makes it) or cannot be copied.
+    pub(crate) fn copy_data(self, home: &Arc<Home>, template: &str, data: &Path) -> Result<()> {
+        let template = cache_folder()?.join(template);
+        ensure!(template.is_dir(), "there is no {}; make it with: {INSTALL}", template.display());
+        let mut copy = Command::new("cp");
+        // A log with holes takes no memory, but its first writes are slower: a measurement would notice.
+        let holes = match self {
+            Self::Fast => "--sparse=auto",
+            Self::Durable => "--sparse=never",
+        };
+        copy.args(["-a", holes]).arg(template).arg(data);
+        home.run("cp", copy)
     }
 }
 

@@ -29,7 +29,7 @@ on_servers! { Own::NOTHING => a_rule_that_selects_namespaces_is_refused_where_th
 const DRY: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}}]}}";
 const ENFORCED: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}, enforce: true}]}}";
 
-const PURGED: &str = "{grace: 1m, rules: [{name: old, kinds: [Model], state: evicted, after: 1s, keepLast: {count: 5, by: [algorithm]}, enforce: true}]}";
+const PURGED: &str = "{grace: 1h, rules: [{name: old, kinds: [Model], state: evicted, after: 1s, keepLast: {count: 5, by: [algorithm]}, enforce: true}]}";
 
 /// How many objects are done, and how many are not.
 const DONE: usize = 80;
@@ -117,8 +117,13 @@ async fn finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays(wo
 
     // Their rows leave SQL by another rule, all but the last ones, and nothing else does.
     world.reconfigure(&Settings { retention: PURGED, ..enforced })?;
-    // Each is marked first, and goes after the shortest grace.
-    within(Duration::from_secs(150), "rows to be purged", confirmed, |count| *count == 5).await?;
+    // Each is marked first, and goes after the grace.
+    let marked = async || world.database.count("ingester_marks").await;
+    within(Duration::from_secs(60), "rows to be marked", marked, |count| *count == most - 5).await?;
+    ensure!(confirmed().await? == most, "a marked row is purged before the grace is over");
+    // As if an hour later.
+    world.database.sql("UPDATE ingester_marks SET mark_time = mark_time - INTERVAL '1' HOUR").await?;
+    within(Duration::from_secs(60), "rows to be purged", confirmed, |count| *count == 5).await?;
     ensure!(world.objects.list("Model").await?.len() == objects.len());
     let rest = world.database.count("model WHERE evict_time IS NULL AND delete_time IS NULL").await?;
     ensure!(rest as usize == objects.len(), "{rest} live rows");

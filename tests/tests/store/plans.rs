@@ -35,7 +35,7 @@ on_databases! {
 }
 
 /// How often one number is doubled until there are as many rows.
-const DOUBLINGS: u32 = 18;
+const DOUBLINGS: u32 = 15;
 
 /// The database's statistics about its rows.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ struct Filling {
 }
 
 /// So many that a third of them exceeds [`Routes::FEW`](ingester_sql::query::Routes::FEW).
-const MANY: Filling = Filling { rows: 200_000, json: 2, statistics: Statistics::Fresh };
+const MANY: Filling = Filling { rows: 20_000, json: 2, statistics: Statistics::Fresh };
 
 /// Few large rows, of which the database assumes that there are hardly any, so it would read all, or sort them.
 const LARGE: Filling = Filling { rows: 3000, json: 10_000, statistics: Statistics::Of(20) };

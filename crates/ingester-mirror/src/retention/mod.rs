@@ -44,7 +44,7 @@ use crate::unit::{in_time, leads};
 use apply::Applied;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_config::{Config, Kept, Live, Retained, RetentionRule};
+use ingester_config::{Config, Kept, Live, Retained, Retention, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::value::Micros;
 use ingester_store::marks::{Mark, MarkingRule, Withdrawal};
@@ -94,35 +94,38 @@ pub struct RetentionTask {
 impl RetentionTask {
     /// Purges until `stop` is cancelled.
     pub async fn run(self, stop: CancellationToken) {
+        let ages = |config: &Config| (config.retention.clone(), config.changes.retention);
         while !stop.is_cancelled() {
+            // Read these before the round: if they change during it, kinds that are done need another round at once.
+            let before = ages(&self.live.now());
             for kind in &self.kinds {
                 let span = tracing::error_span!("retention", kind = kind.name());
                 self.purge_all(kind, &stop).instrument(span).await;
             }
-            let ages = |config: &Config| (config.retention.clone(), config.changes.retention);
-            let before = ages(&self.live.now());
             let (retention, changes) = &before;
-            // A tenth of the shortest age, so that no row stays much longer than intended.
-            let age = |kind: &Kind| match retention.of(kind) {
-                Some(Kept::For(age)) => Some(age),
-                _ => None,
-            };
-            let of_rules = retention.rules.iter().map(|rule| rule.condition.after.unwrap_or(AGELESS));
-            let has_steps = retention.rules.iter().any(|rule| rule.state == Retained::Evicted);
-            let of_grace = Some(retention.grace).filter(|_| has_steps);
-            // A kind without a history has no former versions.
-            let of_history =
-                self.kinds.iter().filter_map(|kind| retention.of_history(kind)).filter(|age| !age.is_zero());
-            let of_kinds = self.kinds.iter().filter_map(age).chain(of_history);
-            let shortest = of_kinds.chain(of_rules).chain(of_grace).fold(*changes, Duration::min);
-            let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
-                () = tokio::time::sleep(pause) => {}
+                () = tokio::time::sleep(self.pause(retention, *changes)) => {}
                 () = self.live.changed(&before, ages) => {}
             }
         }
+    }
+
+    /// Returns the pause after a round: a tenth of the shortest age, so that no row stays much longer than intended.
+    fn pause(&self, retention: &Retention, changes: Duration) -> Duration {
+        let age = |kind: &Kind| match retention.of(kind) {
+            Some(Kept::For(age)) => Some(age),
+            _ => None,
+        };
+        let of_rules = retention.rules.iter().map(|rule| rule.condition.after.unwrap_or(AGELESS));
+        let has_steps = retention.rules.iter().any(|rule| rule.state == Retained::Evicted);
+        let of_grace = Some(retention.grace).filter(|_| has_steps);
+        // A kind without a history has no former versions.
+        let of_history = self.kinds.iter().filter_map(|kind| retention.of_history(kind)).filter(|age| !age.is_zero());
+        let of_kinds = self.kinds.iter().filter_map(age).chain(of_history);
+        let shortest = of_kinds.chain(of_rules).chain(of_grace).fold(changes, Duration::min);
+        (shortest / 10).clamp(SHORTEST, LONGEST)
     }
 
     /// Purges a kind's rows, former versions and changes. A failure is logged, and the next round tries again.

@@ -201,16 +201,7 @@ async fn run_until(store: &Arc<Store>, text: &str, left: &[&str], lines: &[(&str
     let mut config = Config::parse(&text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();
     config.retention.grace = Duration::ZERO;
     let metrics = Metrics::new().unwrap();
-    let task = RetentionTask {
-        store: store.clone(),
-        kinds: vec![MODEL],
-        suspension: Suspension::new(&[MODEL], &config, &metrics),
-        live: Live::fixed(config),
-        assignment: Assignment::alone(),
-        metrics: metrics.clone(),
-    };
-    let stop = CancellationToken::new();
-    let running = tokio::spawn(task.run(stop.clone()));
+    let running = Running::follow(store, &Live::fixed(config), &metrics);
     let looking = async {
         loop {
             let rows = store.stored(MODEL.table(), &["a", "b", "c", "d", "e"]).await.unwrap();
@@ -226,8 +217,7 @@ async fn run_until(store: &Arc<Store>, text: &str, left: &[&str], lines: &[(&str
     };
     let found = tokio::time::timeout(Duration::from_secs(20), looking).await;
     assert!(found.is_ok(), "not {left:?} or not {lines:?}: {}", metrics.render());
-    stop.cancel();
-    running.await.unwrap();
+    running.stop().await;
 }
 
 async fn five() -> Arc<Store> {
@@ -414,6 +404,25 @@ async fn marked(store: &Store) -> Vec<String> {
     marks.into_iter().filter(|mark| mark.revert_time.is_none()).map(|mark| mark.uid).collect()
 }
 
+#[tokio::test]
+async fn a_change_during_a_round_begins_the_next_one_at_once() {
+    let rows = vec![row("old", 1, "x", State::Deleted(90)), row("young", 2, "x", State::Deleted(9))];
+    let store = Arc::new(store(rows).await);
+    let config = |text| Config { retention: retention(text), ..Config::default() };
+    let (sender, live) = Live::new(config("deleted: 30d"));
+    let metrics = Metrics::new().unwrap();
+    let task = Running::follow(&store, &live, &metrics);
+    // Then the round has purged rows, but not changes yet: for these it waits for the database.
+    let has_purged = || metrics.render().contains("ingester_purged_rows_total{kind=\"Model\"} 1\n");
+    while !has_purged() {
+        tokio::task::yield_now().await;
+    }
+    sender.send(Arc::new(config("deleted: 1d"))).unwrap();
+    // The pause after the round would be an hour.
+    task.until(|| async { store.stored(MODEL.table(), &["young"]).await.unwrap().is_empty() }).await;
+    task.stop().await;
+}
+
 /// Retention that runs.
 struct Running {
     task: tokio::task::JoinHandle<()>,
@@ -423,14 +432,17 @@ struct Running {
 impl Running {
     fn start(store: &Arc<Store>, text: &str, grace: Duration) -> Self {
         let config = Config { retention: Retention { grace, ..retention(text) }, ..Config::default() };
-        let metrics = Metrics::new().unwrap();
+        Running::follow(store, &Live::fixed(config), &Metrics::new().unwrap())
+    }
+
+    fn follow(store: &Arc<Store>, live: &Live, metrics: &Metrics) -> Self {
         let task = RetentionTask {
             store: store.clone(),
             kinds: vec![MODEL],
-            suspension: Suspension::new(&[MODEL], &config, &metrics),
-            live: Live::fixed(config),
+            suspension: Suspension::new(&[MODEL], &live.now(), metrics),
+            live: live.clone(),
             assignment: Assignment::alone(),
-            metrics,
+            metrics: metrics.clone(),
         };
         let stop = CancellationToken::new();
         Running { task: tokio::spawn(task.run(stop.clone())), stop }

@@ -190,7 +190,7 @@ pub(super) async fn proved(
                 Ok(_) => rows.push(stored),
                 Err(why) => {
                     pending += 1;
-                    tracing::debug!(kind = kind.name(), uid = %stored.uid, %why, "Row not judged by rules");
+                    tracing::debug!(uid = %stored.uid, %why, "Row not judged by rules");
                 }
             }
         }
