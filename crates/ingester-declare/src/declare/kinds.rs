@@ -49,7 +49,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-pub(super) const KEYS: [&str; 22] = [
+pub(super) const KEYS: [&str; 23] = [
     "group",
     "version",
     "kind",
@@ -72,6 +72,7 @@ pub(super) const KEYS: [&str; 22] = [
     "prune",
     "evict",
     "absent",
+    "strict",
 ];
 
 /// Reads one kind, and whether it says what is stored where an object has no value; mistakes go to `faults`.
@@ -81,6 +82,7 @@ pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults)
     let crd = keys.take("crd").and_then(|at| read_crd(node, &at, open, faults));
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
     let short_names = read_short_names(keys.take("shortNames"), crd.as_ref(), faults);
+    let strict = keys.take("strict").and_then(|at| at.truth(faults)).unwrap_or(false);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
     let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
     let companions = keys.take("companions").and_then(|at| at.truth(faults)).unwrap_or(true);
@@ -118,6 +120,7 @@ pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults)
         return None;
     }
     recipe.spelled = spelled::of_file(node.tree).into();
+    recipe.tolerant = !strict;
     let definition = Definition {
         group: kept(names.group.unwrap_or_default()),
         version: kept(version),
@@ -145,6 +148,9 @@ pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults)
     }
     if !short_names.is_empty() {
         kind = kind.called_short(kept(short_names));
+    }
+    if !strict {
+        kind = kind.tolerant();
     }
     if !rules.is_empty() {
         kind = kind.evicting(kept(rules.iter().map(evict_rule).collect::<Vec<_>>()));
