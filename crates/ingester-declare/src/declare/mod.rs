@@ -26,6 +26,7 @@
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
 //! | `json_path.rs`, `propose.rs` | printer columns and fields of a CRD as columns |
+//! | `keywords.rs` | words that SQL reserves |
 //! | `resolved.rs` | a file of kinds that needs no CRD, with the types that the CRDs gave |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
@@ -37,6 +38,7 @@ mod crd;
 mod files;
 mod filter;
 mod json_path;
+mod keywords;
 mod kinds;
 #[cfg(test)]
 mod mistakes;
