@@ -26,6 +26,7 @@
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
 //! | `json_path.rs`, `propose.rs` | printer columns and fields of a CRD as columns |
+//! | `open_api.rs` | a built-in type of an API server as a CRD |
 //! | `keywords.rs` | words that SQL reserves |
 //! | `resolved.rs` | a file of kinds that needs no CRD, with the types that the CRDs gave |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
@@ -42,6 +43,7 @@ mod keywords;
 mod kinds;
 #[cfg(test)]
 mod mistakes;
+mod open_api;
 mod path;
 mod propose;
 mod read;
@@ -56,6 +58,7 @@ mod table;
 mod tests;
 mod views;
 
+pub use self::open_api::{BuiltInType, crd_of_built_in};
 pub use self::resolved::{ResolvedFile, resolved};
 pub use self::scaffold::scaffold;
 pub use self::scaffold_rust::{scaffold_rust, scaffold_rust_of};
