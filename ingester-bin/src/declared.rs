@@ -74,6 +74,8 @@ fn read(paths: &[PathBuf]) -> Result<ReadKinds, Failure> {
     let files = sources.iter().zip(&names).zip(&opens);
     let files: Vec<KindsFile<'_>> = files.map(|(((_, text), name), open)| KindsFile { name, text, open }).collect();
     let declared = declare::kinds_of(&files);
+    // They borrow what is moved below.
+    drop(opens);
     let sources = sources.into_iter().zip(names).zip(named);
     let sources = sources.map(|(((_, text), path), named)| KindsSource { path, text, named: named.into_inner() });
     Ok((declared, sources.collect()))
