@@ -31,8 +31,9 @@ struct Both {
 static BOTH: LazyLock<Vec<Both>> = LazyLock::new(|| {
     let declared = |compiled: &'static Kind| {
         let (group, version, kind) = (compiled.group(), compiled.version(), compiled.kind());
-        let mut text =
-            format!("kinds:\n- group: {group}\n  version: {version}\n  kind: {kind}\n  namespaced: true\n  columns:\n");
+        let mut text = format!(
+            "kinds:\n- group: {group}\n  version: {version}\n  kind: {kind}\n  namespaced: true\n  strict: true\n  columns:\n"
+        );
         for column in compiled.table().indexed().iter().filter(|column| !column.computed) {
             let path = column.path.unwrap_or_else(|| panic!("{kind} does not say where {} is", column.name));
             let _ = writeln!(text, "  - {{column: {}, path: .{path}, type: {}, key: false}}", column.name, column.ty);

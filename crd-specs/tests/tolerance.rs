@@ -287,7 +287,7 @@ fn two_hundred_thousand_levels_are_an_error_in_every_field() {
     }
     let text = object(run, &[Step::Field("spec"), Step::Field("input")], &nested("[", "]", 200_000));
     let refusal = read(run, &text).unwrap_err().to_string();
-    assert!(refusal.contains("spec.input[0][0]") && refusal.contains("nested deeper than 100 levels"), "{refusal}");
+    assert!(refusal.contains("spec.input[0][0]") && refusal.contains("nested deeper than 120 levels"), "{refusal}");
 }
 
 // Each nested step recurses through the decoder of its type, so the stack gets no deeper than this.

@@ -95,7 +95,7 @@ impl Program {
     /// Runs the command, on a thread with room for it.
     fn command(self) -> ExitCode {
         let arguments = Arguments::of_process(self.version(declared::prefix_of_environment()));
-        match declared::add(self, arguments.kinds_file.as_deref(), arguments.command.config())
+        match declared::add(self, &arguments.kinds_files, arguments.command.config())
             .and_then(|program| run(arguments.command, program))
         {
             Ok(ending) => ExitCode::from(ending.code()),

@@ -28,21 +28,32 @@ pub struct Program {
     /// The views over the built-in kinds.
     pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
-    /// The file that declares kinds.
-    pub(crate) kinds_file: Option<KindsFile>,
+    /// The files that declare kinds.
+    pub(crate) kinds_files: Option<KindsFiles>,
     /// The prefix of its finalizer and annotations, if given.
     pub(crate) prefix: Option<&'static str>,
     /// The names of the finalizer and annotations of all its kinds.
     pub(crate) marks: &'static Marks,
 }
 
-/// The file that declares kinds, and the files that it names.
+/// The files that declare kinds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KindsFile {
-    /// Its name in its folder.
+pub(crate) struct KindsFiles {
+    /// The name of the first file or folder that was given, without the folders that contain it.
     pub(crate) name: &'static str,
-    /// The bytes of each file by its path in the folder, including the file of kinds.
-    pub(crate) files: &'static [(String, Vec<u8>)],
+    /// The files, in the order in which they were given; those of a folder are sorted.
+    pub(crate) files: &'static [KindsSource],
+}
+
+/// A file that declares kinds, and the files that it names.
+#[derive(Debug)]
+pub(crate) struct KindsSource {
+    /// Its path.
+    pub(crate) path: String,
+    /// Its text.
+    pub(crate) text: String,
+    /// The bytes of each file that it names, by the name.
+    pub(crate) named: Vec<(String, Vec<u8>)>,
 }
 
 impl Program {
@@ -56,7 +67,7 @@ impl Program {
             silent: &[],
             views: &[],
             sql: None,
-            kinds_file: None,
+            kinds_files: None,
             prefix: None,
             marks: &Marks::MICHELANGELO,
         }
@@ -158,7 +169,7 @@ impl Program {
     /// Returns the arguments to add to `ingester schema apply` and the like for declared kinds: kinds of a file are known only with the
     /// file.
     pub(crate) const fn with_file(&self) -> &'static str {
-        if self.kinds_file.is_some() { " --kinds FILE" } else { "" }
+        if self.kinds_files.is_some() { " --kinds FILE" } else { "" }
     }
 
     /// Returns the same program with other kinds instead of the built-in ones.

@@ -25,16 +25,7 @@ pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]
     };
     let unread =
         |path: &Path, error: std::io::Error| Failure::Usage(anyhow!("cannot read {}: {error}", path.display()));
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(|error| unread(&folder, error))? {
-        let path = entry.map_err(|error| unread(&folder, error))?.path();
-        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let is_query = path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known));
-        if is_query && !is_hidden && path.is_file() {
-            paths.push(path);
-        }
-    }
-    paths.sort();
+    let paths = files::in_folder(&folder, &EXTENSIONS).map_err(|error| unread(&folder, error))?;
     let file = |path: PathBuf| match files::read_text(&path) {
         Ok(text) => Ok((path.display().to_string(), text)),
         Err(error) => Err(unread(&path, error)),

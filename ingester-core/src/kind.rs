@@ -71,6 +71,8 @@ pub struct Kind {
     evict: &'static [EvictionRule],
     /// A filter may leave objects out.
     filtered: bool,
+    /// A value that does not fit its column rejects the object.
+    strict: bool,
     /// The short names, if another project's CRD says them.
     short_names: &'static [&'static str],
 }
@@ -353,6 +355,7 @@ impl Kind {
             prune: &[],
             evict: &[],
             filtered: false,
+            strict: true,
             short_names: &[],
         }
     }
@@ -401,6 +404,13 @@ impl Kind {
     #[must_use]
     pub const fn evicting(mut self, rules: &'static [EvictionRule]) -> Self {
         self.evict = rules;
+        self
+    }
+
+    /// Stores objects with values that do not fit their columns: such a column is NULL, and the row names it ([`Row::unfit`]).
+    #[must_use]
+    pub const fn tolerant(mut self) -> Self {
+        self.strict = false;
         self
     }
 
@@ -677,6 +687,11 @@ impl Kind {
         self.definition.table.history
     }
 
+    /// Returns true if a value that does not fit its column rejects the object, as for every kind of a struct.
+    pub const fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// Returns the CRD in the form that the API server takes: without defaults and required lists, so that the server stores exactly the
     /// JSON that a client sent. `None` for kinds that another project defines.
     pub fn crd(&self) -> Option<CustomResourceDefinition> {
@@ -724,7 +739,8 @@ impl Kind {
         }
         let (proto, lost) = self.proto(object)?;
         let origin = self.origin(object);
-        Ok(Some(Row { lost, origin, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))
+        let new = if self.strict { Row::new } else { Row::tolerant };
+        Ok(Some(Row { lost, origin, ..new(self.table(), self.ingest_version(), object, proto, values)? }))
     }
 
     /// Returns true if the kind's filter leaves an object out. Reads nothing else of the object.

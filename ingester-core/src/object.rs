@@ -858,8 +858,8 @@ mod tests {
         let object = parse(&whole(100_000, json::MAX_DEPTH - 2)).unwrap();
         assert!(object.parts().is_ok() && !object.text().contains("managedFields"));
         let error = parse(&whole(0, json::MAX_DEPTH)).unwrap().parts().unwrap_err();
-        assert!(error.to_string().contains("nested deeper than 100 levels"), "{error}");
+        assert!(error.to_string().contains("nested deeper than 120 levels"), "{error}");
         let kept = Object::parse(whole(json::MAX_DEPTH, 0), ManagedFields::Keep);
-        assert!(kept.unwrap_err().to_string().contains("nested deeper than 100 levels"));
+        assert!(kept.unwrap_err().to_string().contains("nested deeper than 120 levels"));
     }
 }

@@ -6,7 +6,7 @@ use crate::labels::{check_annotation_key, check_label_key, check_label_value, ch
 use crate::object::{Object, StringMap};
 use crate::protobuf::Lost;
 use crate::schema::{Column, Companion, Form, Many, SqlType, Table, Unit, base};
-use crate::value::{Micros, Value, Values};
+use crate::value::{Micros, Unfit, Value, Values};
 use ingester_json::place::shortened;
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
@@ -39,6 +39,10 @@ pub struct Row {
     pub many: Box<[StringMap]>,
     /// The parts of the object that `proto` cannot hold.
     pub lost: Lost,
+    /// The columns whose values in the object do not fit them, for a kind that stores such objects ([`Kind::is_strict`]).
+    ///
+    /// [`Kind::is_strict`]: crate::Kind::is_strict
+    pub unfit: Box<[Unfit]>,
     /// The restore that created the object, if its annotations name one.
     pub origin: Option<Box<Origin>>,
     /// The row that the writer expects to be stored. This saves reading it first: if the expectation is wrong, the statement fails or
@@ -248,9 +252,25 @@ impl Row {
             annotations: pairs(&meta.annotations),
             many: many.into(),
             lost: Lost::default(),
+            unfit: Box::default(),
             origin: None,
             expected: None,
         })
+    }
+
+    /// As [`Row::new`], but values that do not fit their indexed columns are left out, and the row names these columns.
+    ///
+    /// # Errors
+    /// If Kubernetes would refuse the name, the namespace, a label or an annotation.
+    pub fn tolerant(
+        table: &Table,
+        ingest_version: u32,
+        object: &Object,
+        proto: Option<Box<[u8]>>,
+        mut indexed: Values,
+    ) -> Result<Self, RowError> {
+        let unfit = leave_out_unfit(table, &mut indexed);
+        Ok(Row { unfit, ..Row::new(table, ingest_version, object, proto, indexed)? })
     }
 
     /// Its version.
@@ -448,48 +468,70 @@ fn kept_everywhere(value: Value) -> Value {
     }
 }
 
+/// Leaves out the values that do not fit their columns. Returns these columns.
+fn leave_out_unfit(table: &Table, values: &mut Values) -> Box<[Unfit]> {
+    let mut unfit = values.take_unfit(table);
+    let (columns, many) = values.parts_mut();
+    for (column, value) in table.indexed().iter().zip(columns) {
+        *value = kept_everywhere(std::mem::replace(value, Value::Null));
+        if let Err(error) = check(column, value) {
+            *value = Value::Null;
+            unfit.push(Unfit { column: column.name, why: error.to_string() });
+        }
+    }
+    for (column, pairs) in table.many.iter().zip(many) {
+        if let Err(error) = check_many(column, pairs) {
+            *pairs = pairs.iter().filter(|pair| check_pair(column, pair).is_ok()).cloned().collect();
+            unfit.push(Unfit { column: column.name, why: error.to_string() });
+        }
+    }
+    unfit.into()
+}
+
 /// Checks the values of a column of many values, and their keys.
 fn check_many(column: &Many, pairs: &StringMap) -> Result<(), RowError> {
-    for (key, value) in pairs.iter() {
-        let parts = match column.form {
-            Form::List => [Some((key, "value", column.ty())), None],
-            Form::Map => [Some((key, "key", column.columns()[1].ty)), Some((value, "value", column.ty()))],
+    pairs.iter().try_for_each(|pair| check_pair(column, pair))
+}
+
+fn check_pair(column: &Many, (key, value): &(Box<str>, Box<str>)) -> Result<(), RowError> {
+    let parts = match column.form {
+        Form::List => [Some((key, "value", column.ty())), None],
+        Form::Map => [Some((key, "key", column.columns()[1].ty)), Some((value, "value", column.ty()))],
+    };
+    for (text, what, ty) in parts.into_iter().flatten() {
+        if let SqlType::VarChar(most) = ty
+            && text.len() > most.into()
+            && text.chars().count() > most.into()
+        {
+            return Err(RowError::ValueTooLong {
+                column: column.name.to_string(),
+                what: format!("the {what} `{}`", shortened(text)),
+                characters: text.chars().count(),
+                ty: ty.to_string(),
+                remedy: match what {
+                    "key" => "",
+                    _ => "; shorten it, or widen the column with #[index(many, type = \"VARCHAR(n)\")]",
+                },
+            });
+        }
+        // As in `check`, which sees the values of other columns.
+        let fits = match ty {
+            SqlType::Int => text.parse::<i32>().is_ok(),
+            SqlType::BigInt => text.parse::<i64>().is_ok(),
+            SqlType::BigIntUnsigned => text.parse::<u64>().is_ok(),
+            SqlType::DateTime => Micros::from_sql(text).is_some_and(|time| time.0 >= YEAR_1000),
+            SqlType::Boolean
+            | SqlType::IntUnsigned
+            | SqlType::Double
+            | SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::LongBlob
+            | SqlType::Json => true,
         };
-        for (text, what, ty) in parts.into_iter().flatten() {
-            if let SqlType::VarChar(most) = ty
-                && text.len() > most.into()
-                && text.chars().count() > most.into()
-            {
-                return Err(RowError::ValueTooLong {
-                    column: column.name.to_string(),
-                    what: format!("the {what} `{}`", shortened(text)),
-                    characters: text.chars().count(),
-                    ty: ty.to_string(),
-                    remedy: match what {
-                        "key" => "",
-                        _ => "; shorten it, or widen the column with #[index(many, type = \"VARCHAR(n)\")]",
-                    },
-                });
-            }
-            // As in `check`, which sees the values of other columns.
-            let fits = match ty {
-                SqlType::Int => text.parse::<i32>().is_ok(),
-                SqlType::BigInt => text.parse::<i64>().is_ok(),
-                SqlType::BigIntUnsigned => text.parse::<u64>().is_ok(),
-                SqlType::DateTime => Micros::from_sql(text).is_some_and(|time| time.0 >= YEAR_1000),
-                SqlType::Boolean
-                | SqlType::IntUnsigned
-                | SqlType::Double
-                | SqlType::VarChar(_)
-                | SqlType::Text
-                | SqlType::MediumText
-                | SqlType::LongBlob
-                | SqlType::Json => true,
-            };
-            if !fits {
-                let (column, value) = (column.name.to_string(), shortened(text));
-                return Err(RowError::OutOfRange { column, value, ty: ty.to_string(), remedy: "" });
-            }
+        if !fits {
+            let (column, value) = (column.name.to_string(), shortened(text));
+            return Err(RowError::OutOfRange { column, value, ty: ty.to_string(), remedy: "" });
         }
     }
     Ok(())

@@ -21,6 +21,7 @@ use ingester_config::{Config, Live};
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, ManagedFields, Object, ObjectError};
 use ingester_core::row::Row;
+use ingester_core::value::Unfit;
 use ingester_store::{ErrorClass, StoreError};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -169,18 +170,27 @@ impl Unit {
         }
         match std::panic::catch_unwind(AssertUnwindSafe(|| self.kind.row(object))) {
             Ok(row) => {
-                if let Ok(Some(row)) = &row
-                    && !row.lost.is_nothing()
-                {
-                    let (meta, lost) = (object.meta(), row.lost);
-                    self.metrics.lost(lost);
-                    tracing::debug!(namespace = %meta.namespace, name = %meta.name,
-                        fields = lost.fields, enums = lost.enums, values = lost.values,
-                        "The message of this kind has no place for a part of the object: it is in `json` only");
+                if let Ok(Some(row)) = &row {
+                    self.report_parts_left_out(object, row);
                 }
                 row.map_err(|error| error.to_string())
             }
             Err(_) => Err("the decoder of this kind panicked; please report it with the object".into()),
+        }
+    }
+
+    /// Logs the parts of an object that are only in `json`.
+    fn report_parts_left_out(&self, object: &Object, row: &Row) {
+        let (meta, lost) = (object.meta(), row.lost);
+        if !lost.is_nothing() {
+            self.metrics.lost(lost);
+            tracing::debug!(namespace = %meta.namespace, name = %meta.name,
+                fields = lost.fields, enums = lost.enums, values = lost.values,
+                "The message of this kind has no place for a part of the object: it is in `json` only");
+        }
+        for Unfit { column, why } in &row.unfit {
+            tracing::warn!(namespace = %meta.namespace, name = %meta.name, %column, why,
+                "A value does not fit its column, which is NULL");
         }
     }
 }

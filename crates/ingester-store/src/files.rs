@@ -171,6 +171,24 @@ pub fn folder(path: &Path) -> &Path {
     }
 }
 
+/// Returns the files of a folder whose names end in one of these extensions, sorted. Hidden files are passed over.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn in_folder(folder: &Path, extensions: &[&str]) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_of_these = path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known));
+        if is_of_these && !is_hidden && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
 /// Checks a file before a library reads it without a limit. The library reports a missing file itself.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub(crate) struct Scaffold {
     /// Files with CRDs, YAML or JSON; - for standard input. Objects of other kinds in them are passed over.
     #[arg(value_name = "CRD", required_unless_present_any = ["from_cluster", "kind"], conflicts_with = "from_cluster")]
     pub(crate) files: Vec<PathBuf>,
-    /// The name of a CRD in the cluster, as `kubectl get crds` prints it.
+    /// The name of a CRD in the cluster, as `kubectl get crds` prints it, or of a built-in type: deployments.apps, pods.
     #[arg(long, value_name = "NAME")]
     pub(crate) from_cluster: Option<String>,
     /// A module with an annotated struct instead, for a program of your own: of one CRD at a time.

@@ -59,7 +59,7 @@ use clap::builder::Resettable;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// The variable of the environment that names the file of kinds.
+/// The variable of the environment that names the files of kinds.
 pub(crate) const KINDS: &str = "INGESTER_KINDS";
 
 /// Mirrors Kubernetes objects into SQL.
@@ -68,18 +68,19 @@ pub(crate) const KINDS: &str = "INGESTER_KINDS";
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// A file that declares kinds in YAML, in addition to the built-in ones; see docs/kinds.md. Overrides `ingester.kindsFile` of a
-    /// configuration.
+    /// A file that declares kinds in YAML, in addition to the built-in ones, or a folder with such files; see docs/kinds.md. Several are
+    /// separated by commas, or the option is repeated. Overrides `ingester.kindsFile` of a configuration.
     #[arg(
         long = "kinds",
         id = "kinds-file",
         global = true,
         value_name = "FILE",
+        value_delimiter = ',',
         env = KINDS,
         hide_env_values = true,
         help_heading = "Kinds"
     )]
-    pub(crate) kinds_file: Option<PathBuf>,
+    pub(crate) kinds_files: Vec<PathBuf>,
 }
 
 impl Arguments {

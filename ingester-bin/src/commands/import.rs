@@ -163,7 +163,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
             summary.stored()
         ));
     }
-    note_nul(&summary, &database);
+    note_values_left_out(&summary, &database);
     match (summary.read(), summary.rejected()) {
         _ if summary.stopped && arguments.dry_run => note("dry run: interrupted, so not everything was read"),
         _ if summary.stopped => {}
@@ -205,8 +205,14 @@ fn cut_off(error: ImportError, format: Format, database: &Database) -> Result<Fa
     )))
 }
 
-/// Reports the number of values that the database cannot hold.
-fn note_nul(summary: &Summary, database: &Database) {
+/// Reports the numbers of values that columns or the database cannot hold.
+fn note_values_left_out(summary: &Summary, database: &Database) {
+    if summary.unfit_values() > 0 {
+        note(&format!(
+            "{} values do not fit their columns, which are NULL, see the warnings above; `json` has the values",
+            summary.unfit_values()
+        ));
+    }
     if summary.nul_values() > 0 {
         note(&format!(
             "{} values have NUL (U+0000), which text of {} cannot have: they are NULL in their columns, or left out of labels, annotations and lists; \
@@ -258,7 +264,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn new(kind: &'a str, table: &'a str, counts: Counts, rows: Option<Shown>) -> Self {
-        let Counts { read, written, unchanged, stale, left_out, rejected, nul_values: _ } = counts;
+        let Counts { read, written, unchanged, stale, left_out, rejected, nul_values: _, unfit_values: _ } = counts;
         Line { kind, table, read, written, unchanged, stale, left_out, rejected, rows }
     }
 }

@@ -9,11 +9,11 @@ use super::{admission, write_within};
 use crate::arguments::{AdmissionVersion, Manifests};
 use crate::ending::{Ending, Failure};
 use crate::output::note;
-use crate::program::{KindsFile, Program};
+use crate::program::{KindsFiles, Program};
 use anyhow::anyhow;
 use ingester_config::Config;
 use ingester_core::Kind;
-use ingester_declare::declare::{ResolvedFile, resolved};
+use ingester_declare::declare::{KindsFile, ResolvedFile, resolved};
 use ingester_store::files::{self, Readers};
 use std::fmt::Write as _;
 use std::io;
@@ -79,8 +79,8 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
     files.push(("clusterrole.yaml".to_owned(), named(&role, arguments).into_bytes()));
     names.insert(2, "clusterrole.yaml".to_owned());
     let mut mounted = String::new();
-    if let Some(file) = &program.kinds_file {
-        let of_kinds = resolved_files(file)?;
+    if let Some(files_of_kinds) = &program.kinds_files {
+        let of_kinds = resolved_files(files_of_kinds)?;
         mounted = kinds_of_a_file(&of_kinds, arguments, source);
         files.extend(of_kinds.into_iter().map(|(name, bytes)| (format!("kinds/{name}"), bytes)));
     }
@@ -152,18 +152,23 @@ fn admission(
     Ok(admission::policy(&arguments.name, &ensured, &config.ingester, version)?.into_bytes())
 }
 
-/// The file of kinds, which needs no CRD, and the files that it names. None is in a folder.
-fn resolved_files(file: &KindsFile) -> Result<Vec<Written>, Failure> {
-    let open = |name: &str| {
-        let found = file.files.iter().find(|(its, _)| its == name);
-        found.map(|(_, bytes)| bytes.clone()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-    };
-    let text =
-        open(file.name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(anyhow::Error::from)?;
-    let ResolvedFile { text, files } =
-        resolved(file.name, &text, &open).map_err(|error| Failure::Usage(error.into()))?;
+/// All kinds as one file, which needs no CRD, and the files that it names. None is in a folder.
+fn resolved_files(files: &KindsFiles) -> Result<Vec<Written>, Failure> {
+    let opens: Vec<_> = files.files.iter().map(|file| open_again(&file.named)).collect();
+    let sources = files.files.iter().zip(&opens);
+    let sources: Vec<KindsFile<'_>> =
+        sources.map(|(file, open)| KindsFile { name: &file.path, text: &file.text, open }).collect();
+    let ResolvedFile { text, files } = resolved(&sources).map_err(|error| Failure::Usage(error.into()))?;
     let text = format!("# Written by `ingester manifests`, with the types that the CRDs gave.\n{text}");
     Ok([(KINDS_FILE.to_owned(), text.into_bytes())].into_iter().chain(files).collect())
+}
+
+/// Opens files that were read before: a file may be a pipe.
+fn open_again(named: &[(String, Vec<u8>)]) -> impl Fn(&str) -> io::Result<Vec<u8>> {
+    move |name| {
+        let found = named.iter().find(|(its, _)| its == name);
+        found.map(|(_, bytes)| bytes.clone()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
 }
 
 /// Checks that an API server takes the ConfigMaps and Secrets. Returns true if `kubectl apply` needs `--server-side` for them.

@@ -281,6 +281,7 @@ fn explain(passed: &Passed, database: &Database) {
             sum(|moved| moved.nul_values),
             format!("values have NUL (U+0000), which text of {} cannot have: they are NULL", database.address().dialect().title()),
         ),
+        (sum(|moved| moved.unfit_values), "values do not fit their columns, which are NULL".to_owned()),
         (
             sum(|moved| moved.kept),
             format!("rows are kept: {database} has a later state of them, or the mirror has seen their deletion"),

@@ -44,7 +44,7 @@ pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending,
 
 pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<Ending, Failure> {
     let registry = program.of_schema();
-    let out = match (&arguments.out, program.kinds_file) {
+    let out = match (&arguments.out, program.kinds_files) {
         (Some(out), _) => out.as_path(),
         (None, None) => Path::new(OUT),
         // If the program's own kinds have migrations, these must exist.
@@ -56,7 +56,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
         }
     };
     let folder = Folder::new(out);
-    let folder = match program.kinds_file {
+    let folder = match program.kinds_files {
         Some(file) => folder.with_ledger(Ledger::of_file(file.name)),
         None => folder,
     };
@@ -138,7 +138,7 @@ fn warn_of_absence(kinds: &[Kind]) {
 
 /// Does the same as [`warn_of_absence`], for the kinds of a file.
 fn warn_of_silent_file(program: &Program) {
-    let (silent, Some(file)) = (program.silent, program.kinds_file) else { return };
+    let (silent, Some(file)) = (program.silent, program.kinds_files) else { return };
     if !silent.is_empty() {
         note(&format!(
             "warning: {}: {} do not say what is stored where an object has no value; write `absent: null` for what is stored today, or \

@@ -16,7 +16,7 @@ impl Descriptors {
     /// The bytes of an object's JSON text, and what was left out of them.
     ///
     /// # Errors
-    /// When the text is not JSON, is nested deeper than 100 levels, or is not an object.
+    /// When the text is not JSON, is nested deeper than 120 levels, or is not an object.
     pub fn encode(&self, message: MessageId, text: &str) -> Result<(Vec<u8>, Lost), Error> {
         let mut reader = Reader::new(text);
         let Buffers { out, pieces, sorted } = BUFFERS.take();

@@ -39,7 +39,7 @@ pub use path::Path;
 pub(crate) use prune::{PruneStep, prune_step};
 pub use prune::{check_prune, prunes};
 pub use stays::Stays;
-pub use table::{BASE_COLUMNS, Column, Companion, Key, Many, Table, TableParts, base};
+pub use table::{BASE_COLUMNS, Column, Companion, Key, Many, Printed, Table, TableParts, base};
 pub use table::{BASE_KEYS, HISTORY, History, NARROW_KEY, composite_name};
 pub(crate) use text::{Text, is_identifier_byte, same};
 pub use types::SqlType;

@@ -32,13 +32,44 @@ pub struct Column {
     pub unit: Option<Unit>,
     /// The names of the values of an enum; empty for anything else, and where they are not known.
     pub names: &'static [&'static str],
+    /// How a table of objects prints it.
+    pub printed: Printed,
+}
+
+/// How a table of objects prints a column, as a printer column of a CRD says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// Its heading; `None` for its name.
+    pub header: Option<&'static str>,
+    /// Only a wide table has it, or every table; `None` for what its place among the columns says.
+    pub wide: Option<bool>,
+    /// The age of a time is printed.
+    pub age: bool,
+}
+
+impl Printed {
+    /// By name and place.
+    pub const PLAIN: Self = Printed { header: None, wide: None, age: false };
 }
 
 impl Column {
     /// A column without more than a name and a type.
     pub const fn plain(name: Ident, ty: SqlType, nullable: bool) -> Self {
         let (absent, stays) = (Absent::Unsaid, Stays::None);
-        Column { name, ty, nullable, was: None, path: None, computed: false, stays, absent, unit: None, names: &[] }
+        let printed = Printed::PLAIN;
+        Column {
+            name,
+            ty,
+            nullable,
+            was: None,
+            path: None,
+            computed: false,
+            stays,
+            absent,
+            unit: None,
+            names: &[],
+            printed,
+        }
     }
 }
 
@@ -505,6 +536,7 @@ impl TableParts {
                         absent: field.part_absent(p, self.absent),
                         unit: field.part_unit(p),
                         names: field.part_names(p),
+                        printed: Printed::PLAIN,
                     };
                     n += 1;
                     p += 1;

@@ -15,7 +15,7 @@ pub use literal::value_of;
 pub use literal::{Elements, Entries, Literal, Names, Scalar, Several, class};
 pub use many_values::{ManyKey, ManyValues};
 
-use crate::schema::{Absent, Column, Shape, SqlType};
+use crate::schema::{Absent, Column, Ident, Shape, SqlType, Table};
 use std::sync::Arc;
 
 /// Texts with a value each, sorted by their bytes: the rows of a companion table for one object. The texts of a list have no value.
@@ -92,17 +92,63 @@ impl std::fmt::Display for Value {
 pub struct Values {
     columns: Vec<Value>,
     many: Vec<Pairs>,
+    unfit: Vec<(UnfitPlace, String)>,
+}
+
+/// A column whose value in an object does not fit it. The column is NULL, or lacks the value if it has many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The column.
+    pub column: Ident,
+    /// The value, and the reason why it does not fit.
+    pub why: String,
+}
+
+/// The place of a column with an unfit value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum UnfitPlace {
+    /// Among the indexed columns.
+    Column(usize),
+    /// Among the columns of many values.
+    Many(usize),
 }
 
 impl Values {
     /// No values yet, with room for `n`.
     pub fn with_capacity(n: usize) -> Self {
-        Values { columns: Vec::with_capacity(n), many: Vec::new() }
+        Values { columns: Vec::with_capacity(n), ..Values::default() }
     }
 
     /// Adds the value of the next column.
     pub fn push(&mut self, value: Value) {
         self.columns.push(value);
+    }
+
+    /// Adds NULL for the next column, because the object's value is not of its type.
+    pub fn push_unfit(&mut self, why: String) {
+        self.unfit.push((UnfitPlace::Column(self.columns.len()), why));
+        self.columns.push(Value::Null);
+    }
+
+    /// Adds no values for the next column of many values, because one of the object's values is not of its type.
+    pub fn push_many_unfit(&mut self, why: String) {
+        self.unfit.push((UnfitPlace::Many(self.many.len()), why));
+        self.push_many(Vec::new());
+    }
+
+    /// Takes the columns with unfit values.
+    pub(crate) fn take_unfit(&mut self, table: &Table) -> Vec<Unfit> {
+        let name = |place| match place {
+            UnfitPlace::Column(place) => table.indexed().get(place).map(|column| column.name),
+            UnfitPlace::Many(place) => table.many.get(place).map(|many| many.name),
+        };
+        let unfit = std::mem::take(&mut self.unfit);
+        unfit.into_iter().filter_map(|(place, why)| Some(Unfit { column: name(place)?, why })).collect()
+    }
+
+    /// Returns the values of the columns, and the values of the columns of many values.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [Value], &mut [Pairs]) {
+        (&mut self.columns, &mut self.many)
     }
 
     /// Adds an absent value of this shape.

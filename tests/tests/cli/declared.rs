@@ -1,6 +1,6 @@
 //! Kinds of a file: from a CRD to rows without Rust.
 
-use crate::program::{Folder, finish};
+use crate::program::{Folder, Ran, finish};
 
 /// CRDs that were not written for this program, with objects as they exist in clusters.
 const CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds");
@@ -238,6 +238,145 @@ fn declared_kinds_stand_beside_those_that_are_built_in() {
     let ran = folder.run(&["kinds", "--kinds", "twice.yaml"]).exits(2);
     ran.says(&["`michelangelo.api/v2 Model`", "keep one of them"]);
     folder.run(&["kinds", "--kinds", "none.yaml"]).exits(2).says(&["none.yaml cannot be read"]);
+}
+
+#[test]
+fn several_files_folders_and_documents_declare_kinds_together() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("kinds")).unwrap();
+    let of_kind = |kind: &str| JOBS.replace("kind: Job", &format!("kind: {kind}"));
+    folder.write("jobs.yaml", format!("builtIn: false\n{JOBS}---{}", of_kind("Build")));
+    folder.write("kinds/b.yaml", of_kind("Test"));
+    folder.write("kinds/a.yaml", of_kind("Run"));
+    folder.write("kinds/README.md", "not a file of kinds");
+    let kinds = |ran: Ran| {
+        let lines = ran.exits(0).out;
+        lines.lines().skip(1).map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let all = ["Job", "Build", "Run", "Test"];
+    assert_eq!(kinds(folder.run(&["kinds", "--kinds", "jobs.yaml", "--kinds", "kinds"])), all);
+    assert_eq!(kinds(folder.run(&["kinds", "--kinds", "jobs.yaml,kinds"])), all);
+    assert_eq!(kinds(finish(folder.command(&["kinds"]).env("INGESTER_KINDS", "jobs.yaml,kinds/"))), all);
+    // From a configuration.
+    let config = "metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}\ningester: {kindsFile: [jobs.yaml, kinds]}\n";
+    folder.write("ingester.yaml", config);
+    folder.write("a.json", OBJECT.replace("\"Job\"", "\"Test\""));
+    folder.run(&["import", "--config", "ingester.yaml", "a.json"]).exits(0);
+    assert_eq!(folder.query("SELECT name, phase FROM test"), ["a|Pending"]);
+    // Every command has all of them.
+    let target = ["--kinds", "kinds", "--kinds", "jobs.yaml"];
+    let printed = folder.run(&[&["schema", "print"], &target[..]].concat()).exits(0).out;
+    for table in ["job", "build", "run", "test"] {
+        assert!(printed.contains(&format!("`{table}_labels`")), "{table}: {printed}");
+    }
+    folder.run(&[&["schema", "generate", "--out", "sql"], &target[..]].concat()).exits(0);
+    let lock = std::fs::read_to_string(folder.path().join("sql/schema.lock.json")).unwrap();
+    assert!(lock.contains("\"ingester_migrations_kinds\""));
+    folder.run(&[&["manifests", "--out", "base", "--image", "a:1"], &target[..]].concat()).exits(0);
+    assert_eq!(kinds(folder.run(&["kinds", "--kinds", "base/kinds/kinds.yaml"])), ["Run", "Test", "Job", "Build"]);
+    // Duplicates are found across files.
+    folder.write("again.yaml", of_kind("Run"));
+    folder
+        .run(&["kinds", "--kinds", "kinds,again.yaml"])
+        .exits(2)
+        .says(&["again.yaml line 3: kinds[0]: ", "(the other one begins in kinds/a.yaml on line 3)"]);
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    folder.run(&["kinds", "--kinds", "empty"]).exits(2).says(&["the folder of kinds empty has no file *.yaml"]);
+}
+
+#[test]
+fn get_prints_what_kubectl_prints_for_the_printer_columns_of_a_crd() {
+    let folder = Folder::new();
+    let scaffolded = folder.run(&["scaffold", &format!("{CRDS}/certificates.cert-manager.io.yaml")]).exits(0).out;
+    folder.write("kinds.yaml", scaffolded);
+    folder.import(&["--kinds", "kinds.yaml", &format!("{CRDS}/objects/certificate.yaml")]).exits(0);
+    let get = |more: &[&str]| {
+        let target = ["get", "certificates", "--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"];
+        folder.run(&[&target[..], more].concat()).exits(0).out
+    };
+    let titles = |out: &str| {
+        out.lines()
+            .next()
+            .unwrap()
+            .split("  ")
+            .map(str::trim)
+            .filter(|title| !title.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    // The selectable fields, of which `Issuer` has priority 1, and the printer columns.
+    let own = ["NAMESPACE", "NAME", "ISSUER_REF_GROUP", "ISSUER_REF_KIND"];
+    assert_eq!(titles(&get(&[])), [&own[..], &["READY", "SECRET", "STATE", "AGE"]].concat());
+    let wide = titles(&get(&["-o", "wide"]));
+    assert_eq!(
+        wide[2..],
+        [
+            "ISSUER_REF_GROUP",
+            "ISSUER_REF_KIND",
+            "ISSUER",
+            "READY",
+            "SECRET",
+            "STATUS",
+            "EXPIRATION",
+            "STATE",
+            "AGE",
+            "UID",
+            "VERSION"
+        ]
+    );
+    assert!(get(&["-o", "csv"]).starts_with("namespace,name,issuer_ref_group,"), "{}", get(&["-o", "csv"]));
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_null_and_no_rule_that_reads_it_judges_the_row() {
+    let folder = Folder::new();
+    let config = "metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}
+ingester: {kindsFile: jobs.yaml}
+retention:
+  rules:
+  - {name: last, kinds: [Job], state: deleted, after: 1d, when: {fieldSelector: phase!=Done}}
+";
+    folder.write("ingester.yaml", config);
+    folder.write(
+        "jobs.yaml",
+        format!("builtIn: false\n{}", JOBS.replace("VARCHAR(20), default: Pending", "VARCHAR(20)")),
+    );
+    let object = |name: &str, phase: &str| {
+        let (uid, phase) = (format!("\"uid\": \"{name}\""), format!("\"status\": {{\"phase\": {phase}}}"));
+        let named = OBJECT.replace("\"name\": \"a\"", &format!("\"name\": \"{name}\""));
+        named.replace("\"uid\": \"u1\"", &uid).replace("\"status\": {}", &phase)
+    };
+    let long = format!("\"{}\"", "x".repeat(21));
+    let objects = [object("fits", "\"Done\""), object("long", &long), object("number", "7")];
+    folder.write("a.json", objects.join("\n"));
+    let ran = folder.run(&["import", "--config", "ingester.yaml", "a.json"]).exits(0);
+    assert_eq!(ran.counts("Job"), [3, 3, 0, 0, 0, 0]);
+    ran.says(&[
+        "2 values do not fit their columns, which are NULL",
+        "column `phase`: 21 characters do not fit VARCHAR(20)",
+        "status.phase: expected a string, found number 7",
+    ]);
+    assert_eq!(folder.query("SELECT name, phase FROM job ORDER BY name"), ["fits|Done", "long|NULL", "number|NULL"]);
+    folder.query("UPDATE job SET delete_time = '2020-01-01 00:00:00.000000'");
+    let policies =
+        |more: &[&str]| folder.run(&[&["policies", "--config", "ingester.yaml"], more].concat()).exits(0).out;
+    let lines: serde_json::Value = serde_json::from_str(&policies(&["-o", "json"])).unwrap();
+    assert_eq!(["leaves", "stays", "pending"].map(|key| lines[0][key].as_u64().unwrap()), [0, 0, 2], "{lines}");
+    let explained = policies(&["--explain", "long"]);
+    assert!(
+        explained.contains("`phase` does not hold what its object says (column `phase`: 21 characters"),
+        "{explained}"
+    );
+    // The kind may ask for the reject.
+    let strict = JOBS.replace("  columns:", "  strict: true\n  columns:");
+    folder.write(
+        "jobs.yaml",
+        format!("builtIn: false\n{}", strict.replace("VARCHAR(20), default: Pending", "VARCHAR(20)")),
+    );
+    let again = objects.map(|object| object.replace("\"resourceVersion\": \"5\"", "\"resourceVersion\": \"6\""));
+    folder.write("a.json", again.join("\n"));
+    let ran = folder.run(&["import", "--config", "ingester.yaml", "a.json"]).exits(1);
+    assert_eq!(ran.rejected().len(), 2, "{}", ran.err);
 }
 
 #[test]

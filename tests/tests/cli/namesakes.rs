@@ -7,7 +7,7 @@ fn folder() -> Folder {
     let folder = Folder::new();
     let kind = |group: &str, table: &str| {
         format!(
-            "- group: {group}\n  version: v1\n  kind: PyTorchJob\n  namespaced: true\n  table: {table}\n  columns:\n  - \
+            "- group: {group}\n  version: v1\n  kind: PyTorchJob\n  namespaced: true\n  strict: true\n  table: {table}\n  columns:\n  - \
              {{column: phase, path: .status.phase, type: VARCHAR(32)}}\n"
         )
     };

@@ -287,6 +287,22 @@ fn a_megabyte_in_a_name_or_value_is_shortened_in_messages() {
 }
 
 #[test]
+fn an_object_of_110_levels_is_stored_and_shown() {
+    let folder = Folder::new();
+    // The object and its spec are two of them.
+    let deep = (0..108).fold(json!(1), |inner, _| json!([inner]));
+    let object = model_json(json!({"name": "deep", "namespace": "ml", "uid": "u"}), json!({"unknown": deep}));
+    folder.write("a.json", object);
+    folder.import(&["a.json"]).exits(0);
+    for arguments in [&["get", "models"][..], &["get", "model", "deep", "-n", "ml"]] {
+        let target = ["-o", "json", "--database-url", "sqlite://test.db"];
+        let shown = folder.run(&[arguments, &target].concat()).exits(0).out;
+        let unknown = shown.split_once("\"unknown\"").unwrap().1;
+        assert_eq!(unknown.split('1').next().unwrap().matches('[').count(), 108, "{shown}");
+    }
+}
+
+#[test]
 fn too_deep_nesting_is_rejected_and_later_documents_are_stored() {
     let deep = 200_000;
     let (open, close) = ("[".repeat(deep), "]".repeat(deep));
@@ -313,7 +329,7 @@ fn too_deep_nesting_is_rejected_and_later_documents_are_stored() {
         let ran = folder.import(&[name]).exits(1);
         assert_eq!(ran.rejected().len(), 1, "{name}: {}", ran.err);
         assert!(ran.rejected()[0].starts_with(&format!("{name}: document 1 (line 1): ")), "{}", ran.err);
-        assert!(ran.err.contains("nested deeper than 100 levels"), "{name}: {}", ran.err);
+        assert!(ran.err.contains("nested deeper than 120 levels"), "{name}: {}", ran.err);
         assert_eq!(folder.query("SELECT name FROM model"), ["after"], "{name}");
     }
 }

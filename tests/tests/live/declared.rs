@@ -1,6 +1,7 @@
 //! Kinds of a file beside a cluster: from a CRD in it to rows, without Rust.
 
 use anyhow::{Context as _, Result, ensure};
+use ingester_declare::declare::kinds;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{
     Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams,
@@ -11,6 +12,10 @@ use std::process::Command;
 use crate::eventually::eventually;
 use crate::on_servers;
 use crate::world::World;
+
+on_servers! { Own::NOTHING =>
+    built_in_types_are_scaffolded [classic MARIADB]
+}
 
 on_servers! { Own::NOTHING =>
     a_foreign_crd_is_scaffolded_out_of_the_cluster_and_mirrored [modern MODERN]
@@ -33,6 +38,26 @@ async fn install(world: &World) -> Result<Api<DynamicObject>> {
     let certificates: Api<DynamicObject> = Api::namespaced_with(client, &world.objects.namespace, &kind);
     eventually("the CRD being served", async || Ok(certificates.list(&ListParams::default()).await?), |_| true).await?;
     Ok(certificates)
+}
+
+/// Built-in types have no CRD. Each is a file of kinds as it is, and with every field that it offers.
+async fn built_in_types_are_scaffolded(world: &mut World) -> Result<()> {
+    let kubeconfig = world.cluster.kubeconfig();
+    for (name, field) in [
+        ("deployments.apps", "path: '.spec.replicas', type: INT"),
+        ("pods", "path: '.status.phase', type: VARCHAR(768)"),
+        ("events.events.k8s.io", "path: '.eventTime', type: DATETIME(6)"),
+    ] {
+        let arguments = ["scaffold", "--from-cluster", name, "--kubeconfig"];
+        let ran = Command::new(env!("CARGO_BIN_EXE_ingester")).args(arguments).arg(&kubeconfig).output()?;
+        ensure!(ran.status.success(), "{name}: {ran:?}");
+        let text = String::from_utf8(ran.stdout)?;
+        ensure!(text.contains(field), "{name}: {text}");
+        for text in [text.clone(), text.replace("  # - {", "  - {")] {
+            kinds(name, &text, &|_| Err(std::io::ErrorKind::NotFound.into()))?;
+        }
+    }
+    Ok(())
 }
 
 async fn a_foreign_crd_is_scaffolded_out_of_the_cluster_and_mirrored(world: &mut World) -> Result<()> {

@@ -34,6 +34,7 @@ kinds:
   finalizer: ensure
   evictable: false
   absent: "null"
+  strict: true
   prune: [.spec.description, '.spec.deployableArtifactUri[*]', '.metadata.annotations["example.com/token"]', .metadata.labels.token]
   columns:
   - {column: algorithm, path: .spec.algorithm, type: VARCHAR(16)}

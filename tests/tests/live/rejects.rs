@@ -182,36 +182,36 @@ async fn an_object_that_is_nested_too_deeply_stops_nothing_and_is_held_until_it_
     loosen_projects(world).await?;
     // As deep as is read, and deeper, before the first list; and one that comes by the watch.
     let good = (0..20).map(|number| project(&format!("good-{number}"), 2));
-    world.objects.create_all(good.chain([nested("deep-99", 99), nested("deep-101", 101)])).await?;
+    world.objects.create_all(good.chain([nested("deep-99", 99), nested("deep-121", 121)])).await?;
     world.start()?;
     assert_eq!(world.database.count("project WHERE tier = 2 AND delete_time IS NULL").await?, 20);
-    ensure!(rejected(world, "deep-101").await?.contains("nested deeper than 100 levels"));
+    ensure!(rejected(world, "deep-121").await?.contains("nested deeper than 120 levels"));
     match world.database.on {
         // It takes 32 levels.
         On::MariaDb => rejected(world, "deep-99").await.map(drop)?,
         _ => has_tier(world, "deep-99", "7").await?,
     }
-    world.objects.create(nested("deep-110", 110)).await?;
+    world.objects.create(nested("deep-130", 130)).await?;
     world.objects.create(project("after", 3)).await?;
     has_tier(world, "after", "3").await?;
-    rejected(world, "deep-110").await?;
+    rejected(world, "deep-130").await?;
     let audit = world.audit(&[])?;
     ensure!(audit.code == Some(1), "{audit:?}");
     let all = format!("{audit:?}");
-    ensure!(all.contains("deep-101") && all.contains("deep-110") && !all.contains("good-"), "{audit:?}");
+    ensure!(all.contains("deep-121") && all.contains("deep-130") && !all.contains("good-"), "{audit:?}");
 
     let held = async || Ok(world.metrics()?.sum("ingester_held_objects", &["kind=\"Project\""]));
-    world.objects.delete("Project", "deep-101").await?;
+    world.objects.delete("Project", "deep-121").await?;
     eventually("it to be counted", held, |held| (*held - 1.0).abs() < 0.1).await?;
     if world.cluster.edition() == Edition::Classic {
-        let told = async || warnings(world, "deep-101").await;
+        let told = async || warnings(world, "deep-121").await;
         eventually("its owner to be told", told, |notes| notes.iter().any(|note| note.contains("held back"))).await?;
     }
     world.restart()?;
     eventually("it to be counted after a restart", held, |held| (*held - 1.0).abs() < 0.1).await?;
-    world.objects.patch("Project", "deep-101", &json!({"metadata": {"finalizers": null}})).await?;
-    world.gone("Project", "deep-101").await?;
-    cleared(world, "deep-101").await?;
+    world.objects.patch("Project", "deep-121", &json!({"metadata": {"finalizers": null}})).await?;
+    world.gone("Project", "deep-121").await?;
+    cleared(world, "deep-121").await?;
     eventually("none to be counted", held, |held| *held < 0.1).await.map(drop)
 }
 

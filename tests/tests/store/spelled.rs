@@ -62,7 +62,7 @@ macro_rules! spelled {
             $(
                 let _ = write!(
                     text,
-                    "- {{group: {}, version: v1, kind: {}, namespaced: true, finalizer: never, absent: {}, columns: [\n",
+                    "- {{group: {}, version: v1, kind: {}, namespaced: true, finalizer: never, strict: true, absent: {}, columns: [\n",
                     $group, $spelled, $absent
                 );
                 $($(
@@ -504,7 +504,7 @@ fn row_of(kind: &Kind, fields: &Json) -> Vec<Value> {
 fn the_page_says_what_is_stored_where_there_is_no_value() {
     let file = |absent: &str| {
         let kind = format!(
-            "kinds:\n- {{group: made.up, version: v1, kind: Page, namespaced: true, absent: {absent}, columns: [\n\
+            "kinds:\n- {{group: made.up, version: v1, kind: Page, namespaced: true, strict: true, absent: {absent}, columns: [\n\
              {{column: text, path: .spec.text, type: VARCHAR(255)}}, {{column: number, path: .spec.number, type: INT}},\n\
              {{column: truth, path: .spec.truth, type: BOOLEAN}}, {{column: time, path: .spec.time, type: DATETIME(6)}}]}}\n"
         );
@@ -534,7 +534,7 @@ fn the_page_says_what_is_stored_where_there_is_no_value() {
 fn the_page_says_what_quantities_become() {
     let kind = |options: &str| {
         let kind = format!(
-            "kinds:\n- {{group: made.up, version: v1, kind: Page, namespaced: true, columns: [\n\
+            "kinds:\n- {{group: made.up, version: v1, kind: Page, namespaced: true, strict: true, columns: [\n\
              {{column: quantity, path: '.spec.quantity | quantity', {options}}}]}}\n"
         );
         declared(&kind).remove(0)

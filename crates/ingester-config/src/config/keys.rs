@@ -238,9 +238,9 @@ settings! {
         /// The kinds to mirror, by the names that `ingester kinds` prints; empty: all. If two groups share a name, add the group:
         /// `PyTorchJob.kubeflow.org`, or `Event.core` in the core group. Every kind may be written with its group, here and in all other keys.
         kinds => kinds: Vec<String> = "[]", "list of kinds", Restart, list(kind(kinds));
-        /// A YAML file that [declares kinds](kinds.md), read only at the start. A relative path begins in the working directory. `--kinds FILE`
-        /// overrides it.
-        kindsFile => kinds_file: Option<PathBuf> = "", "path", Restart, read(path);
+        /// A YAML file that [declares kinds](kinds.md), a folder with such files, or a list of these, read only at the start. A relative path
+        /// begins in the working directory. `--kinds FILE` overrides it.
+        kindsFile => kinds_file: Vec<PathBuf> = "[]", "path, or list of paths", Restart, paths(path);
         /// Mirrors only the objects of a kind that match a label selector: `{Pod: "app=trainer,tier notin (test)"}`. Not for kinds with the finalizer
         /// `ensure`. See [scaling.md](scaling.md#read-less).
         labelSelectorMap => label_selector_map: BTreeMap<String, Selector> = "{}", "map from kinds to label selectors", Restart,

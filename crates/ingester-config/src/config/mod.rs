@@ -258,16 +258,24 @@ impl Config {
 
     /// Returns `ingester.kindsFile` of the file at `path`. It decides which kinds the configuration may name, so it is read separately,
     /// before [`Config::load`], which reports all mistakes in the file.
-    pub fn kinds_file(path: &Path) -> Option<PathBuf> {
-        let text = files::read_text(path).ok()?;
-        let root = tree::read(&text).ok()?;
-        match &root.get("ingester")?.get("kindsFile")?.content {
-            tree::Content::Text(file) if !file.is_empty() => Some(file.into()),
+    pub fn kinds_files(path: &Path) -> Vec<PathBuf> {
+        let read = || {
+            let root = tree::read(&files::read_text(path).ok()?).ok()?;
+            root.get("ingester")?.get("kindsFile").cloned()
+        };
+        let Some(tree) = read() else { return Vec::new() };
+        let paths = match tree.content {
+            tree::Content::List(list) => list,
+            _ => vec![tree],
+        };
+        let path = |tree: tree::Tree| match tree.content {
+            tree::Content::Text(path) if !path.is_empty() => Some(path.into()),
             _ => None,
-        }
+        };
+        paths.into_iter().filter_map(path).collect()
     }
 
-    /// Returns `ingester.formerPrefixes` of the file at `path`, read separately like [`Config::kinds_file`]: kinds need the names of their
+    /// Returns `ingester.formerPrefixes` of the file at `path`, read separately like [`Config::kinds_files`]: kinds need the names of their
     /// finalizer and annotations before the configuration names kinds. [`Config::load`] reports mistakes among them.
     pub fn former_prefixes(path: &Path) -> Vec<String> {
         let read = || {

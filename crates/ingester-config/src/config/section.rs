@@ -5,6 +5,7 @@ use super::tree::{Content, SYNTAX};
 use ingester_core::place::shortened;
 use ingester_declare::text::{Fault, Faults, Keys, Located, Tree, Unknown};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The value of a section that is absent.
 const ABSENT: Tree = Tree { line: 1, content: Content::Null };
@@ -114,6 +115,23 @@ impl<'f> Section<'f> {
         for at in items {
             match single(&at, &read) {
                 Ok(value) => into.push(value),
+                Err(fault) => self.wrong(fault),
+            }
+        }
+    }
+
+    /// Reads a path, or a list of paths. An empty text counts as no path.
+    pub(super) fn paths(
+        &mut self,
+        key: &'static str,
+        into: &mut Vec<PathBuf>,
+        read: impl Fn(&str) -> Result<Option<PathBuf>, String>,
+    ) {
+        let Some(at) = self.take(key) else { return };
+        into.clear();
+        for at in at.one_or_more() {
+            match single(&at, &read) {
+                Ok(path) => into.extend(path),
                 Err(fault) => self.wrong(fault),
             }
         }

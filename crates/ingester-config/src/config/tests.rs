@@ -108,7 +108,7 @@ ingester:
   finalizerRate: 9
   formerPrefixes: [michelangelo]
   namespaces: [team-a]
-  kindsFile: kinds.yaml
+  kindsFile: [kinds.yaml, more]
   viewSettings: { deploy_region: eu-1, gone: "" }
   kinds:
   - Model
@@ -203,7 +203,7 @@ log: { format: json, level: WARN }
             former_prefixes: vec!["michelangelo".into()],
             namespaces: vec!["team-a".into()],
             kinds: vec!["Model".into(), "PipelineRun".into()],
-            kinds_file: Some("kinds.yaml".into()),
+            kinds_file: vec!["kinds.yaml".into(), "more".into()],
             label_selector_map: [("Model".to_owned(), Selector::labels("team in (a, b),!draft").unwrap())].into(),
             field_selector_map: [("Model".to_owned(), Selector::fields("metadata.name!=x").unwrap())].into(),
             view_settings: [("deploy_region".to_owned(), "eu-1".to_owned()), ("gone".to_owned(), String::new())].into(),

@@ -7,7 +7,7 @@ use super::table::DeclaredColumn;
 use crate::kept::kept;
 use crate::text::{Content, Faults, Located};
 use ingester_core::nearest::nearest;
-use ingester_core::schema::{self, Absent, Fingerprint, Form, SqlType, Stays, Unit};
+use ingester_core::schema::{self, Absent, Fingerprint, Form, Printed, SqlType, Stays, Unit};
 use ingester_core::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
@@ -38,6 +38,8 @@ pub(super) struct Column<'t> {
     pub(super) says_absent: bool,
     /// The names of the values of an enum, by `enum` or the CRD; empty for anything else.
     names: &'static [&'static str],
+    /// How a table of objects prints it.
+    printed: Printed,
 }
 
 impl Column<'_> {
@@ -91,13 +93,16 @@ impl Column<'_> {
             from: self.paths.first().map(|path| path.path.to_string()).unwrap_or_default(),
             path: names.map(|names| schema::Path::new(kept(names.join(".")))),
             names: self.names,
+            printed: self.printed,
         }
     }
 }
 
 /// The keys of a column.
-const KEYS: [&str; 13] =
-    ["column", "path", "type", "enum", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit"];
+const KEYS: [&str; 16] = [
+    "column", "path", "type", "enum", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit",
+    "header", "wide", "age",
+];
 
 /// Reads the names of an enum: those of the option `enum`, or those that the schema gives the only path. A default, a guard or another path
 /// gives other values.
@@ -141,6 +146,7 @@ pub(super) fn read_column<'t>(
         ["column", "path", "type", "enum", "default", "key", "was", "revision", "keep", "first", "many", "unit"]
             .map(|key| keys.take(key));
     let of_many = many.and_then(|at| at.truth(faults)).unwrap_or(false);
+    let printed = ["header", "wide", "age"].map(|key| keys.take(key));
     if of_many {
         refuse_keys_of_one_value([&default, &key, &keep, &first], faults);
     }
@@ -176,6 +182,7 @@ pub(super) fn read_column<'t>(
     let keep_at = keep.clone();
     let stays = if of_many { Stays::None } else { read_stays(keep, first, faults) };
     let unit = read_unit(unit, &paths, ty, faults);
+    let printed = read_printed(printed, of_many, ty, faults);
     let many = if of_many { read_form(&paths, faults) } else { None };
     let paths = paths.into_iter().map(|written| written.path).collect();
     Some(Column {
@@ -196,6 +203,7 @@ pub(super) fn read_column<'t>(
         always,
         says_absent,
         names,
+        printed,
     })
 }
 
@@ -227,6 +235,25 @@ fn read_type_of_schema(
         faults.push(at.fault(what));
     }
     ty
+}
+
+/// Reads how a table of objects prints a column: `header`, `wide` and `age`.
+fn read_printed(keys: [Option<Located<'_>>; 3], of_many: bool, ty: Option<SqlType>, faults: &mut Faults) -> Printed {
+    if of_many {
+        let what = "no table prints a column of many values: leave it out";
+        faults.extend(keys.iter().flatten().map(|at| at.fault(what)));
+        return Printed::PLAIN;
+    }
+    let [header, wide, age] = keys;
+    let of_time = ty.is_none_or(|ty| ty == SqlType::DateTime);
+    if let Some(age) = age.as_ref().filter(|_| !of_time) {
+        faults.push(age.fault("only a time has an age: give `type: DATETIME(6)`, or leave it out"));
+    }
+    Printed {
+        header: header.and_then(|at| at.text(faults)).filter(|header| !header.is_empty()).map(kept::<str>),
+        wide: wide.and_then(|at| at.truth(faults)),
+        age: age.and_then(|at| at.truth(faults)).unwrap_or(false),
+    }
 }
 
 /// The names of the values of an enum, as the CRD has them; empty if there are others.

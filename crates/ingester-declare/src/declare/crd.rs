@@ -162,11 +162,19 @@ pub(super) fn column_type(schema: &JSONSchemaProps) -> Option<SqlType> {
     }
 }
 
+/// Returns true for a quantity such as 500m or 2Gi, by the pattern that generators of CRDs write for one.
+pub(super) fn is_quantity(schema: &JSONSchemaProps) -> bool {
+    let has_suffixes = |pattern: &String| pattern.contains("KMGTPE");
+    schema.x_kubernetes_int_or_string == Some(true) && schema.pattern.as_ref().is_some_and(has_suffixes)
+}
+
 /// Why a column of this type never holds what the schema says, and the remedy; `None` where it may.
 pub(super) fn contradiction(schema: &JSONSchemaProps, ty: SqlType) -> Option<String> {
     use SqlType::{BigInt, BigIntUnsigned, Boolean, DateTime, Double, Int, MediumText, Text, VarChar};
     if schema.x_kubernetes_int_or_string == Some(true) {
-        return None;
+        let what = "by the CRD, it is a quantity such as 500m or 2Gi";
+        return (is_quantity(schema) && ty.holds_numbers())
+            .then(|| format!("{what}, which {ty} does not read: end the path with `| quantity`"));
     }
     let said = schema.type_.as_deref()?;
     let (holds, remedy) = match (said, schema.format.as_deref()) {
@@ -188,6 +196,9 @@ pub(super) fn contradiction(schema: &JSONSchemaProps, ty: SqlType) -> Option<Str
 
 /// Why a column cannot have the values of a schema, and the remedy.
 pub(super) fn no_type(schema: &JSONSchemaProps) -> String {
+    if is_quantity(schema) {
+        return "by the CRD, it is a quantity such as 500m or 2Gi: end the path with `| quantity` or `| text`".into();
+    }
     if schema.x_kubernetes_int_or_string == Some(true) {
         return "by the CRD, it is a number or a text: end the path with `| text`, or give `type`".into();
     }

@@ -10,20 +10,30 @@ use ingester_printers::jsonpath::{Slice, Step as Theirs, Template};
 /// # Errors
 /// Why there is none.
 pub(super) fn path_of(json_path: &str) -> Result<Path, String> {
-    let text = json_path.trim();
-    let braced = if text.starts_with('{') { text.to_owned() } else { format!("{{{text}}}") };
-    let template = Template::parse(&braced).map_err(|error| format!("it is not a JSONPath: {error}"))?;
-    let steps = template.expression().ok_or("it is more than one expression")?;
-    let steps = steps.iter().map(step).collect::<Result<Vec<Step>, String>>()?;
-    let path = Path { steps, functions: Vec::new() };
+    let path = path_with(json_path, first)?;
     // A file of kinds has to take it.
     Path::parse(&path.to_string())
 }
 
-fn step(theirs: &Theirs) -> Result<Step, String> {
+/// The path of all values of a JSONPath with `[*]`, of which the API server prints the first one.
+pub(super) fn path_of_all(json_path: &str) -> Option<Path> {
+    let path = path_with(json_path, every).ok().filter(Path::has_each)?;
+    Path::parse_many(&path.to_string()).ok()
+}
+
+fn path_with(json_path: &str, slice: fn(&Slice) -> Result<Step, String>) -> Result<Path, String> {
+    let text = json_path.trim();
+    let braced = if text.starts_with('{') { text.to_owned() } else { format!("{{{text}}}") };
+    let template = Template::parse(&braced).map_err(|error| format!("it is not a JSONPath: {error}"))?;
+    let steps = template.expression().ok_or("it is more than one expression")?;
+    let steps = steps.iter().map(|theirs| step(theirs, slice)).collect::<Result<Vec<Step>, String>>()?;
+    Ok(Path { steps, functions: Vec::new() })
+}
+
+fn step(theirs: &Theirs, slice: fn(&Slice) -> Result<Step, String>) -> Result<Step, String> {
     match theirs {
         Theirs::Field(name) => Ok(Step::Name(name.clone())),
-        Theirs::Slice(slice) => first(slice).map(Step::Index),
+        Theirs::Slice(theirs) => slice(theirs),
         Theirs::Filter { left, operator, right } => matching(left, operator, right),
         Theirs::Recursive => Err("no path has `..`".into()),
         Theirs::Wildcard => Err("no path has `.*`, whose first value is another one each time".into()),
@@ -34,15 +44,21 @@ fn step(theirs: &Theirs) -> Result<Step, String> {
     }
 }
 
+/// Every element for a slice that has all, otherwise the first one.
+fn every(slice: &Slice) -> Result<Step, String> {
+    let has_all = !slice.single && slice.from.unwrap_or(0) == 0 && slice.to.is_none();
+    if has_all { Ok(Step::Each) } else { first(slice) }
+}
+
 /// The first element of a slice.
-fn first(slice: &Slice) -> Result<i64, String> {
+fn first(slice: &Slice) -> Result<Step, String> {
     let from = slice.from.unwrap_or(0);
     match slice.to {
         Some(to) if !slice.single && to != from + 1 => {
             Err("no path has a range of elements that ends: the API server prints nothing if the list is shorter"
                 .into())
         }
-        _ => Ok(from),
+        _ => Ok(Step::Index(from)),
     }
 }
 
@@ -80,7 +96,7 @@ fn matching(left: &[Theirs], operator: &str, right: &[Theirs]) -> Result<Step, S
 
 #[cfg(test)]
 mod tests {
-    use super::path_of;
+    use super::{path_of, path_of_all};
 
     #[test]
     fn paths_of_kubectl_become_ours_or_say_why_not() {
@@ -124,6 +140,22 @@ mod tests {
                 (Err(found), Err(why)) => assert!(found.contains(why), "{theirs}: {found}"),
                 _ => panic!("{theirs}: {found:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn only_a_path_through_all_elements_has_several_values() {
+        for (theirs, ours) in [
+            (".spec.list[*].x", Some(".spec.list[*].x")),
+            ("{.spec.list[*]}", Some(".spec.list[*]")),
+            (".spec.list[:].x", Some(".spec.list[*].x")),
+            (".spec.list[-1:].x", None),
+            (".spec.list[0].x", None),
+            (".spec.list[1:].x", None),
+            (".spec.x", None),
+            (".spec.*", None),
+        ] {
+            assert_eq!(path_of_all(theirs).map(|path| path.to_string()).as_deref(), ours, "{theirs}");
         }
     }
 }

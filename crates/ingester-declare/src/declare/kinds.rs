@@ -1,4 +1,4 @@
-//! A file as kinds, with all its mistakes.
+//! A kind of a file, with all its mistakes.
 
 use super::column::{Column, read_absent, read_column};
 use super::crd;
@@ -7,10 +7,9 @@ use super::path::{Condition, Path};
 use super::recipe::Recipe;
 use super::rules::{evict_rule, read_evict};
 use super::table::{Declaration, DeclaredKey};
-use super::{DeclaredKinds, Open, spelled, views};
+use super::{Open, spelled};
 use crate::kept::kept;
-use crate::text::{self, Content, Faults, Keys, Located, Syntax};
-use ingester_core::check_registry;
+use crate::text::{Content, Faults, Keys, Located, Syntax};
 use ingester_core::kind::{
     Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
     read_history as read_keep,
@@ -38,59 +37,8 @@ fn hint(key: &str) -> Option<&'static str> {
     }
 }
 
-/// The kinds of a file.
-pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> {
-    let root = text::read(text, &SYNTAX).map_err(|fault| vec![fault])?;
-    let mut faults = Faults::new();
-    let root = Located::new("", &root, &SYNTAX);
-    let fields = ["builtIn", "prefix", "formerPrefixes", "kinds", "views"];
-    let Some([built_in, prefix, former, list, views]) = root.fields(fields, &mut faults) else {
-        return Err(faults);
-    };
-    let built_in = built_in.and_then(|at| at.truth(&mut faults)).unwrap_or(true);
-    let prefix = prefix.and_then(|at| read_prefix(&at, &mut faults));
-    let former = former.map(|list| list.elements(&mut faults)).unwrap_or_default();
-    let former_prefixes = former.iter().filter_map(|at| read_prefix(at, &mut faults)).collect();
-    let Some(list) = list else {
-        faults.push(root.fault("there are no kinds: a file begins with `kinds:`, and each is an element of that list"));
-        return Err(faults);
-    };
-    let nodes = list.elements(&mut faults);
-    if nodes.is_empty() && faults.is_empty() {
-        faults.push(list.fault("there are no kinds: declare one, or leave the file out"));
-    }
-    let mut kinds: Vec<(Located<'_>, Kind)> = Vec::new();
-    let mut silent = Vec::new();
-    for node in nodes {
-        let Some((kind, says_absent)) = read_kind(&node, open, &mut faults) else { continue };
-        if !says_absent {
-            silent.push(kind.kind());
-        }
-        for (earlier, other) in &kinds {
-            if let Err(error) = check_registry(&[*other, kind]) {
-                let error = error
-                    .to_string()
-                    .replace("`#[ingest(table = \"...\")]`", "`table`")
-                    .replace("in the registry", "there");
-                faults.push(node.fault(format!("{error} (the other one begins on line {})", earlier.tree.line)));
-            }
-        }
-        kinds.push((node, kind));
-    }
-    let kinds: Vec<Kind> = kinds.into_iter().map(|(_, kind)| kind).collect();
-    // A column that a view lacks may belong to a kind that has a mistake.
-    let views = match &views {
-        Some(views) if faults.is_empty() => views::read(views, &kinds, &mut faults),
-        _ => Vec::new(),
-    };
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    Ok(DeclaredKinds { kinds, views: kept(views), built_in, prefix, former_prefixes, silent })
-}
-
 /// The prefix of the names of finalizers and annotations.
-fn read_prefix(at: &Located<'_>, faults: &mut Faults) -> Option<&'static str> {
+pub(super) fn read_prefix(at: &Located<'_>, faults: &mut Faults) -> Option<&'static str> {
     let text = at.text(faults)?;
     check_prefix(text).map_err(|what| faults.push(at.fault(what))).ok()?;
     Some(kept(text))
@@ -101,7 +49,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-pub(super) const KEYS: [&str; 22] = [
+pub(super) const KEYS: [&str; 23] = [
     "group",
     "version",
     "kind",
@@ -124,15 +72,17 @@ pub(super) const KEYS: [&str; 22] = [
     "prune",
     "evict",
     "absent",
+    "strict",
 ];
 
 /// Reads one kind, and whether it says what is stored where an object has no value; mistakes go to `faults`.
-fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
+pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
     let before = faults.len();
     let mut keys = node.keys_of(&KEYS, faults)?;
     let crd = keys.take("crd").and_then(|at| read_crd(node, &at, open, faults));
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
     let short_names = read_short_names(keys.take("shortNames"), crd.as_ref(), faults);
+    let strict = keys.take("strict").and_then(|at| at.truth(faults)).unwrap_or(false);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
     let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
     let companions = keys.take("companions").and_then(|at| at.truth(faults)).unwrap_or(true);
@@ -170,6 +120,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         return None;
     }
     recipe.spelled = spelled::of_file(node.tree).into();
+    recipe.tolerant = !strict;
     let definition = Definition {
         group: kept(names.group.unwrap_or_default()),
         version: kept(version),
@@ -197,6 +148,9 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     }
     if !short_names.is_empty() {
         kind = kind.called_short(kept(short_names));
+    }
+    if !strict {
+        kind = kind.tolerant();
     }
     if !rules.is_empty() {
         kind = kind.evicting(kept(rules.iter().map(evict_rule).collect::<Vec<_>>()));

@@ -31,7 +31,7 @@ fn said(text: &str) -> String {
     let Err(error) = kinds("kinds.yaml", text, &open) else { return String::new() };
     let mut said = String::new();
     for mistake in error.mistakes {
-        let _ = writeln!(said, "{mistake}");
+        let _ = writeln!(said, "{}", mistake.fault);
     }
     said
 }

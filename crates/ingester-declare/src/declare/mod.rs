@@ -16,7 +16,8 @@
 //! | `path.rs` | paths: text as people write it, and as data |
 //! | `recipe.rs` | all paths of a kind, joined into one tree |
 //! | `read.rs` | one pass over an object's text that gives all values |
-//! | `kinds.rs` | a file as kinds, with all its mistakes |
+//! | `files.rs` | files as kinds and views, with all their mistakes |
+//! | `kinds.rs` | a kind of a file |
 //! | `column.rs` | a column of a kind |
 //! | `rules.rs` | the rules of a kind by which objects may leave etcd |
 //! | `views.rs` | views over these kinds |
@@ -25,6 +26,8 @@
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
 //! | `json_path.rs`, `propose.rs` | printer columns and fields of a CRD as columns |
+//! | `open_api.rs` | a built-in type of an API server as a CRD |
+//! | `keywords.rs` | words that SQL reserves |
 //! | `resolved.rs` | a file of kinds that needs no CRD, with the types that the CRDs gave |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
@@ -33,11 +36,14 @@
 
 mod column;
 mod crd;
+mod files;
 mod filter;
 mod json_path;
+mod keywords;
 mod kinds;
 #[cfg(test)]
 mod mistakes;
+mod open_api;
 mod path;
 mod propose;
 mod read;
@@ -52,37 +58,46 @@ mod table;
 mod tests;
 mod views;
 
+pub use self::open_api::{BuiltInType, crd_of_built_in};
 pub use self::resolved::{ResolvedFile, resolved};
 pub use self::scaffold::scaffold;
 pub use self::scaffold_rust::{scaffold_rust, scaffold_rust_of};
 pub use self::spelled::spelled;
 
-use crate::text::Faults;
+use crate::text::Mistake;
 use ingester_core::kind::Kind;
 use ingester_core::schema::Path;
 use ingester_core::view::View;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use std::collections::HashSet;
 use std::fmt;
 use std::io;
 
-/// Every mistake in a file that is not a valid file of kinds.
+/// Every mistake in files that are not valid files of kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclareError {
-    /// The file's name.
-    pub file: String,
-    /// The mistakes in the order of their lines.
-    pub mistakes: Faults,
+    /// The mistakes, file by file, in the order of their lines.
+    pub mistakes: Vec<Mistake>,
 }
 
-/// The content of a file of kinds.
+/// A file of kinds, which may have several documents.
+#[derive(Clone, Copy)]
+pub struct KindsFile<'a> {
+    /// Its name, for mistakes.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Opens the files that it names.
+    pub open: Open<'a>,
+}
+
+/// The content of files of kinds.
 #[derive(Clone, Debug)]
 pub struct DeclaredKinds {
-    /// Its kinds. They live as long as the process, as compiled ones do, so a file is read once.
+    /// The kinds. They live as long as the process, as compiled ones do, so a file is read once.
     pub kinds: Vec<Kind>,
     /// The views over them.
     pub views: &'static [View],
-    /// `builtIn`: the program also keeps its built-in kinds.
+    /// The program also keeps its built-in kinds: no file says `builtIn: false`.
     pub built_in: bool,
     /// `prefix`: the prefix of the finalizer and annotations of all kinds of the program.
     pub prefix: Option<&'static str>,
@@ -99,8 +114,16 @@ pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 ///
 /// # Errors
 /// [`DeclareError`] with all mistakes at once: text that is not YAML, unknown keys, paths, types, whatever a database would refuse.
-pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
-    kinds::read(text, open).map_err(|faults| DeclareError::of(file, faults))
+pub fn kinds(name: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
+    kinds_of(&[KindsFile { name, text, open }])
+}
+
+/// The kinds that files declare together: they have one registry, and views read the kinds of all files.
+///
+/// # Errors
+/// Those of [`kinds`], of all files.
+pub fn kinds_of(files: &[KindsFile<'_>]) -> Result<DeclaredKinds, DeclareError> {
+    files::read(files).map_err(|mistakes| DeclareError { mistakes })
 }
 
 /// The CRDs that a text has, YAML or JSON: at least one. Objects of other kinds are passed over.
@@ -122,20 +145,16 @@ pub fn has_path(crd: &CustomResourceDefinition, version: &str, path: &Path) -> R
     crd::at(schema, &steps).map(drop)
 }
 
-impl DeclareError {
-    fn of(file: &str, mut faults: Faults) -> Self {
-        faults.sort_by_key(|fault| fault.line);
-        // A mistake in what a view says of several kinds is found once for each.
-        let mut said = HashSet::new();
-        faults.retain(|fault| said.insert(fault.clone()));
-        DeclareError { file: file.to_owned(), mistakes: faults }
+impl fmt::Debug for KindsFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KindsFile").field("name", &self.name).field("text", &self.text).finish_non_exhaustive()
     }
 }
 
 impl fmt::Display for DeclareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, mistake) in self.mistakes.iter().enumerate() {
-            write!(f, "{}{} {mistake}", if place > 0 { "\n" } else { "" }, self.file)?;
+            write!(f, "{}{mistake}", if place > 0 { "\n" } else { "" })?;
         }
         Ok(())
     }

@@ -3,10 +3,10 @@
 //! Columns are what the CRD's author considers worth searching and showing: `selectableFields` and `additionalPrinterColumns`. The
 //! ones that are often queried have keys: selectable fields, times (by ranges) and `ready`. The rest of the schema is offered.
 //!
-//! A value that does not fit its column rejects its object, so a type holds all that the schema allows.
+//! A value that does not fit its column is missing there, so a type holds all that the schema allows.
 
 use super::crd;
-use super::json_path::path_of;
+use super::json_path::{path_of, path_of_all};
 use super::path::{Function, Path, Step};
 use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, limits};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
@@ -38,6 +38,29 @@ pub(super) struct Proposed {
     pub(super) key: bool,
     /// The description of the printer column, otherwise of the schema.
     pub(super) description: String,
+    /// How a table of objects prints it.
+    pub(super) printing: Printing,
+}
+
+/// How a table of objects prints a column, by its printer column.
+#[derive(Default)]
+pub(super) struct Printing {
+    /// The heading; `None` without a printer column.
+    pub(super) header: Option<String>,
+    /// Only a wide table has it.
+    pub(super) wide: bool,
+    /// The age of a time is printed.
+    pub(super) age: bool,
+}
+
+impl Printing {
+    fn of(printed: &CustomResourceColumnDefinition, ty: SqlType) -> Self {
+        Printing {
+            header: Some(printed.name.clone()),
+            wide: printed.priority.unwrap_or(0) > 0,
+            age: printed.type_ == "date" && ty == SqlType::DateTime,
+        }
+    }
 }
 
 /// The columns that the CRD selects and prints.
@@ -63,7 +86,14 @@ pub(super) fn columns(version: &CustomResourceDefinitionVersion) -> Columns {
         version.additional_printer_columns.iter().flatten().map(|column| (column.json_path.as_str(), Some(column)));
     for (json_path, printed) in selectable.chain(printed) {
         let found = path_of(json_path).and_then(|path| {
-            if is_base(&path) || columns.proposed.iter().any(|other| other.path.steps == path.steps) {
+            if let Some(other) = columns.proposed.iter_mut().find(|other| other.path.steps == path.steps) {
+                // A selectable field is printed as its printer column says.
+                if let (Some(printed), None) = (printed, &other.printing.header) {
+                    other.printing = Printing::of(printed, other.ty);
+                }
+                return Ok(None);
+            }
+            if is_base(&path) {
                 return Ok(None);
             }
             typed(path, schema, printed).map(Some)
@@ -83,6 +113,12 @@ pub(super) fn columns(version: &CustomResourceDefinitionVersion) -> Columns {
     columns
 }
 
+/// The type of each of many values; `None` for those that no column of many values holds.
+fn type_of_many(path: &Path, schema: &JSONSchemaProps) -> Option<SqlType> {
+    let ty = crd::column_type(crd::at(schema, &path.steps).ok()??)?;
+    (!matches!(ty, SqlType::Boolean | SqlType::Double)).then_some(ty)
+}
+
 fn proposed(
     path: Path,
     ty: SqlType,
@@ -95,7 +131,8 @@ fn proposed(
     let column = unused(&path, &[others]);
     let is_asked_for = printed.is_none() || ty == SqlType::DateTime || column == "ready";
     let key = is_asked_for && ty.key_bytes().is_some();
-    Proposed { column, path, ty, key, description }
+    let printing = printed.map(|printed| Printing::of(printed, ty)).unwrap_or_default();
+    Proposed { column, path, ty, key, description, printing }
 }
 
 /// The type of a column, and the path with the function that the type needs.
@@ -235,10 +272,24 @@ pub(super) fn offers(version: &CustomResourceDefinitionVersion, proposed: &[Prop
     let Fields { useful, others, mut unlisted } = fields;
     let is_new = |(path, _): &(Path, SqlType)| !proposed.iter().any(|other| other.path.steps == path.steps);
     let mut columns: Vec<Proposed> = Vec::new();
+    // The API server prints the first value of such a list.
+    for printed in version.additional_printer_columns.iter().flatten() {
+        let Some(path) = path_of_all(&printed.json_path) else { continue };
+        let Some(ty) = crd::schema(version).and_then(|schema| type_of_many(&path, schema)) else { continue };
+        let column = unused(&path, &[proposed, &columns]);
+        columns.push(Proposed {
+            column,
+            path,
+            ty,
+            key: true,
+            description: String::new(),
+            printing: Printing::default(),
+        });
+    }
     for (path, ty) in useful.into_iter().filter(is_new) {
         let column = unused(&path, &[proposed, &columns]);
         let key = ty.key_bytes().is_some() && columns.len() < OFFERED_KEYS;
-        columns.push(Proposed { column, path, ty, key, description: String::new() });
+        columns.push(Proposed { column, path, ty, key, description: String::new(), printing: Printing::default() });
     }
     for (path, ty) in others.into_iter().filter(is_new) {
         if columns.len() >= OFFERED {
@@ -246,7 +297,14 @@ pub(super) fn offers(version: &CustomResourceDefinitionVersion, proposed: &[Prop
             continue;
         }
         let column = unused(&path, &[proposed, &columns]);
-        columns.push(Proposed { column, path, ty, key: false, description: String::new() });
+        columns.push(Proposed {
+            column,
+            path,
+            ty,
+            key: false,
+            description: String::new(),
+            printing: Printing::default(),
+        });
     }
     Offers { columns, unlisted }
 }
@@ -275,7 +333,11 @@ impl Fields {
 
     fn collect(&mut self, steps: &mut Vec<Step>, schema: &JSONSchemaProps) {
         if schema.x_kubernetes_int_or_string == Some(true) {
-            return self.add(steps.clone(), Some(Function::Text), SqlType::Text);
+            let (function, ty) = match crd::is_quantity(schema) {
+                true => (Function::Quantity, SqlType::Double),
+                false => (Function::Text, SqlType::Text),
+            };
+            return self.add(steps.clone(), Some(function), ty);
         }
         if let Some(ty) = value_type(schema, is_phase_or_reference(steps)) {
             return self.add(steps.clone(), None, ty);
@@ -321,7 +383,7 @@ fn is_phase_or_reference(steps: &[Step]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{columns, offers, snake};
+    use super::{Columns, columns, offers, snake};
     use crate::declare::crd;
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionVersion;
 
@@ -415,6 +477,30 @@ mod tests {
         let names: Vec<&str> = offers.columns.iter().map(|column| column.column.as_str()).collect();
         assert_eq!(names, ["ready", "phase", "a", "selected", "status_xmin", "z"]);
         assert_eq!(offers.unlisted, 0);
+    }
+
+    #[test]
+    fn all_values_and_quantities_are_offered() {
+        let list = "x: {type: array, items: {type: object, properties: {name: {type: string}, set: {type: boolean}}}}";
+        let pattern = "'^[0-9]+([KMGTPE]i)?$'";
+        let spec = format!(
+            "{list}, cpu: {{x-kubernetes-int-or-string: true, pattern: {pattern}}}, port: {{x-kubernetes-int-or-string: true}}"
+        );
+        let printed = "{name: A, type: string, jsonPath: '.spec.x[*].name'}, {name: B, type: boolean, jsonPath: '.spec.x[*].set'}";
+        let version = version(printed, &spec, "{type: object}");
+        let Columns { proposed, .. } = columns(&version);
+        assert_eq!(proposed.len(), 3, "the first values, which the API server prints");
+        let shown = |column: &super::Proposed| format!("{} {} {}", column.column, column.path, column.ty);
+        let offered: Vec<String> = offers(&version, &proposed).columns.iter().map(shown).collect();
+        assert_eq!(
+            offered,
+            [
+                "spec_x_name .spec.x[*].name VARCHAR(255)",
+                "cpu .spec.cpu | quantity DOUBLE",
+                "port .spec.port | text TEXT",
+                "x .spec.x[*] | count INT"
+            ]
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ use ingester_core::wire::{Time, quantity, resources};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// The values of a slot so far.
 #[derive(Clone, Debug, Default)]
@@ -64,11 +65,17 @@ impl Declared for Recipe {
         match self.wrong(&found) {
             // An object that is left out may have any shape.
             Some(_) if !has_row => return Ok(false),
-            Some(error) => return Err(error.clone().locate(object.text())),
-            None => {}
+            Some(error) if !self.tolerant => return Err(error.clone().locate(object.text())),
+            _ => {}
         }
+        let reason = |error: &json::Error| error.clone().locate(object.text()).to_string();
         let mut values = found;
         for column in &self.columns {
+            // Another of its paths must not stand in for the value.
+            if let Some(error) = self.wrong_of(&values, column.slots.clone()) {
+                out.push_unfit(reason(error));
+                continue;
+            }
             let first = column.slots.clone().find_map(|slot| {
                 let Slot { functions, target, guards, default } = &self.slots[slot];
                 let Target::Column(ty) = target else { return None };
@@ -89,6 +96,10 @@ impl Declared for Recipe {
             });
         }
         for column in &self.many {
+            if let Some(error) = self.wrong_of(&values, column.slots.clone()) {
+                out.push_many_unfit(reason(error));
+                continue;
+            }
             let mut slots = column.slots.clone().filter(|slot| all_hold(&values, &self.slots[*slot].guards));
             let first = slots.find(|slot| matches!(&values[*slot], Found::Many(many) if !many.is_empty()));
             let found = first.map(|slot| std::mem::take(&mut values[slot]));
@@ -107,13 +118,24 @@ impl Recipe {
 
     /// The mistake in a value that counts.
     fn wrong<'f>(&self, found: &'f [Found]) -> Option<&'f json::Error> {
-        if self.asked.is_empty() {
+        self.wrong_of(found, 0..self.slots.len())
+    }
+
+    /// The mistake in a value of one of these slots that counts.
+    fn wrong_of<'f>(&self, found: &'f [Found], mut slots: Range<usize>) -> Option<&'f json::Error> {
+        if self.asked.is_empty() && !self.tolerant {
             return None;
         }
-        found.iter().zip(&self.slots).find_map(|(value, slot)| match value {
-            Found::Wrong(error) if all_hold(found, &slot.guards) => Some(error),
+        slots.find_map(|slot| match &found[slot] {
+            Found::Wrong(error) if all_hold(found, &self.slots[slot].guards) => Some(error),
             _ => None,
         })
+    }
+
+    /// Returns true if a value of a wrong type is noted in this slot. Then the object's other values are read, too.
+    fn notes_wrong(&self, slot: usize) -> bool {
+        let Slot { guards, target, .. } = &self.slots[slot];
+        !guards.is_empty() || self.tolerant && !matches!(target, Target::Condition(_))
     }
 
     /// Reads the members after the metadata.
@@ -204,7 +226,7 @@ impl Recipe {
                     (false, _) => "an object",
                 });
                 let below = || node.through.iter().filter(|slot| !node.sinks.contains(slot));
-                if below().any(|slot| self.slots[*slot].guards.is_empty()) {
+                if !below().all(|slot| self.notes_wrong(*slot)) {
                     return Err(error);
                 }
                 for slot in below() {
@@ -279,19 +301,28 @@ impl Recipe {
     /// Gives a value to a slot.
     fn sink(&self, slot: usize, reader: &mut Reader<'_>, found: &mut [Found]) -> Result<(), json::Error> {
         let Slot { functions, target, guards, .. } = &self.slots[slot];
+        let notes_wrong = self.notes_wrong(slot);
         let found = &mut found[slot];
+        let here = reader.clone();
         if let (true, true, Target::Column(ty)) = (functions.is_empty(), guards.is_empty(), target) {
-            *found = Found::Value(typed(reader, ty.ty)?);
+            match typed(reader, ty.ty) {
+                Ok(value) => *found = Found::Value(value),
+                Err(error) if notes_wrong => {
+                    *found = Found::Wrong(error);
+                    *reader = here;
+                    reader.skip()?;
+                }
+                Err(error) => return Err(error),
+            }
             return Ok(());
         }
-        let here = reader.clone();
         reader.skip()?;
         if matches!(found, Found::Wrong(_)) {
             return Ok(());
         }
         match apply(functions, Item::Json(here), target, found) {
-            // Only the end of the text shows whether this slot counts.
-            Err(error) if !guards.is_empty() => {
+            // Only the end of the text shows if this slot counts.
+            Err(error) if notes_wrong => {
                 *found = Found::Wrong(error);
                 Ok(())
             }
@@ -610,6 +641,7 @@ fn whole(number: i128, ty: SqlType) -> Value {
 /// A value of a column's type, by the rules of the Rust types that give such columns.
 fn typed(reader: &mut Reader<'_>, ty: SqlType) -> Result<Value, json::Error> {
     let at = reader.offset();
+    let start = reader.clone();
     let value = match ty {
         SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => return Ok(Value::text(reader.string()?)),
         SqlType::Boolean => return reader.bool().map(Value::Bool),
@@ -620,5 +652,18 @@ fn typed(reader: &mut Reader<'_>, ty: SqlType) -> Result<Value, json::Error> {
         SqlType::DateTime => Time::deserialize(&mut *reader).map(|time| Value::Time(time.micros())),
         SqlType::Json | SqlType::LongBlob => return Ok(Value::text(reader.raw()?)),
     };
-    value.map_err(|error| error.place(at))
+    value.map_err(|error| match unread_quantity(start) {
+        Some(text) if ty.holds_numbers() => json::Error::value(
+            at,
+            format!("`{text}` is a quantity, which {ty} does not read: end the path with `| quantity`"),
+        ),
+        _ => error.place(at),
+    })
+}
+
+/// The text of a quantity, which no number is read from.
+#[cold]
+fn unread_quantity(mut reader: Reader<'_>) -> Option<Cow<'_, str>> {
+    let text = reader.string().ok()?;
+    quantity::parse(&text).map(|_| text)
 }

@@ -18,6 +18,8 @@ pub(super) struct Recipe {
     pub(super) filter: Vec<usize>,
     /// The conditions alone.
     pub(super) conditions: Option<Box<Recipe>>,
+    /// A value of a wrong type is left out of its column, instead of being an error of the object.
+    pub(super) tolerant: bool,
     /// A path reads something before spec and status.
     pub(super) from_start: bool,
     /// The conditions of guards, with their slots.

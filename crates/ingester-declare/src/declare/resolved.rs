@@ -1,8 +1,8 @@
-//! A file of kinds that needs no CRD: each column has the type that its CRD gave, and the files that it still names are beside it.
+//! Files of kinds as one file that needs no CRD: each column has the type that its CRD gave, and the files that it still names have names
+//! without folders.
 
-use super::kinds::{self, SYNTAX};
-use super::{DeclareError, Open};
-use crate::text::{self, Content, Fault, Faults, Tree};
+use super::{DeclareError, KindsFile, files};
+use crate::text::{Content, Fault, Mistake, Tree};
 use crate::yaml;
 use ingester_core::kind::Kind;
 use ingester_core::schema::Column;
@@ -18,38 +18,66 @@ pub struct ResolvedFile {
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Resolves a file of kinds. The result declares the same kinds, with the same definitions. It has no comments.
+/// Resolves files of kinds. The result declares the same kinds, with the same definitions. It has no comments.
 ///
 /// # Errors
-/// Those of [`kinds`](super::kinds()), and if a kind of the result has another definition.
-pub fn resolved(file: &str, text: &str, open: Open<'_>) -> Result<ResolvedFile, DeclareError> {
-    resolve(text, open).map_err(|faults| DeclareError::of(file, faults))
+/// Those of [`kinds_of`](super::kinds_of), and if a kind of the result has another definition.
+pub fn resolved(files: &[KindsFile<'_>]) -> Result<ResolvedFile, DeclareError> {
+    resolve(files).map_err(|mistakes| DeclareError { mistakes })
 }
 
-fn resolve(text: &str, open: Open<'_>) -> Result<ResolvedFile, Faults> {
-    let declared = kinds::read(text, open)?.kinds;
-    let mut root = text::read(text, &SYNTAX).map_err(|fault| vec![fault])?;
-    let mut files = BTreeMap::new();
+fn resolve(files: &[KindsFile<'_>]) -> Result<ResolvedFile, Vec<Mistake>> {
+    let declared = files::read(files)?.kinds;
+    let mut named = BTreeMap::new();
+    let mut root = Tree { line: 0, content: Content::Map(Vec::new()) };
     // Each element of a valid file is a kind.
-    for (tree, kind) in list_mut(&mut root, "kinds").iter_mut().zip(&declared) {
-        if take(tree, "crd").is_some() {
-            resolve_kind(tree, kind);
+    let mut of_trees = declared.iter();
+    for (file, mut tree) in files::trees(files)? {
+        for tree in list_mut(&mut tree, "kinds") {
+            let Some(kind) = of_trees.next() else { continue };
+            if take(tree, "crd").is_some() {
+                resolve_kind(tree, kind);
+            }
+            if let Some(protobuf) = get_mut(tree, "protobuf") {
+                resolve_descriptors(protobuf, file, &mut named)?;
+            }
         }
-        if let Some(protobuf) = get_mut(tree, "protobuf") {
-            resolve_descriptors(protobuf, open, &mut files)?;
-        }
+        merge(&mut root, tree);
     }
-    let text = yaml::to_string(&root).map_err(|error| vec![Fault::somewhere(error.to_string())])?;
-    let open_resolved = |name: &str| files.get(name).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
-    let again = kinds::read(&text, &open_resolved)?.kinds;
+    let text = yaml::to_string(&root).map_err(|error| mistakes(files, error.to_string()))?;
+    let open = |name: &str| named.get(name).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
+    let again = files::read(&[KindsFile { name: "the resolved file", text: &text, open: &open }])?.kinds;
     // Another definition would fill all rows again.
     for (kind, again) in declared.iter().zip(&again) {
         if kind.definition().fingerprint != again.definition().fingerprint {
             let what = "a default has more digits than 64 bits hold: write it with an exponent, such as 1e23";
-            return Err(vec![Fault::somewhere(format!("{}: {what}", kind.kind()))]);
+            return Err(mistakes(files, format!("{}: {what}", kind.kind())));
         }
     }
-    Ok(ResolvedFile { text, files })
+    Ok(ResolvedFile { text, files: named })
+}
+
+/// A mistake that is in no single place, of the first file.
+fn mistakes(files: &[KindsFile<'_>], what: String) -> Vec<Mistake> {
+    let file = files.first().map(|file| file.name.to_owned()).unwrap_or_default();
+    vec![Mistake { file, fault: Fault::somewhere(what) }]
+}
+
+/// Adds a document to those before it: lists are joined, and `builtIn: false` counts for all.
+fn merge(root: &mut Tree, document: Tree) {
+    let (Some(merged), Content::Map(map)) = (map_mut(root), document.content) else { return };
+    for (key, tree) in map {
+        let Some((_, there)) = merged.iter_mut().find(|(its, _)| *its == key) else {
+            merged.push((key, tree));
+            continue;
+        };
+        match (&mut there.content, tree.content) {
+            (_, Content::Null) => {}
+            (Content::List(list), Content::List(more)) => list.extend(more),
+            (content @ (Content::Null | Content::Truth(true)), other) => *content = other,
+            _ => {}
+        }
+    }
 }
 
 /// Adds to a kind everything that its CRD said.
@@ -73,23 +101,24 @@ fn resolve_kind(tree: &mut Tree, kind: &Kind) {
     }
 }
 
-/// Reads the descriptors of a kind, and gives them a name without folders.
+/// Reads the descriptors of a kind of a file, and gives them a name without folders.
 fn resolve_descriptors(
     protobuf: &mut Tree,
-    open: Open<'_>,
-    files: &mut BTreeMap<String, Vec<u8>>,
-) -> Result<(), Faults> {
-    let Some(Tree { content: Content::Text(file), .. }) = get_mut(protobuf, "descriptors") else { return Ok(()) };
-    let bytes = open(file).map_err(|error| vec![Fault::somewhere(format!("cannot read {file}: {error}"))])?;
-    let base = flat(file);
+    file: &KindsFile<'_>,
+    named: &mut BTreeMap<String, Vec<u8>>,
+) -> Result<(), Vec<Mistake>> {
+    let Some(Tree { content: Content::Text(path), .. }) = get_mut(protobuf, "descriptors") else { return Ok(()) };
+    let unread = |error| mistakes(std::slice::from_ref(file), format!("cannot read {path}: {error}"));
+    let bytes = (file.open)(path).map_err(unread)?;
+    let base = flat(path);
     let mut name = base.clone();
     let mut number = 1;
-    while files.get(&name).is_some_and(|other| *other != bytes) {
+    while named.get(&name).is_some_and(|other| *other != bytes) {
         number += 1;
         name = format!("{number}-{base}");
     }
-    file.clone_from(&name);
-    files.insert(name, bytes);
+    path.clone_from(&name);
+    named.insert(name, bytes);
     Ok(())
 }
 
@@ -146,8 +175,9 @@ fn set_missing(tree: &mut Tree, key: &str, after: &str, content: Content) {
 
 #[cfg(test)]
 mod tests {
-    use super::{flat, resolved};
+    use super::{ResolvedFile, flat};
     use crate::declare::tests::crd_of;
+    use crate::declare::{DeclareError, KindsFile, Open, kinds_of};
     use crate::declare::{crds, kinds, scaffold};
     use crate::documents::documents;
     use ingester_core::kind::Kind;
@@ -175,6 +205,10 @@ mod tests {
 
     fn nothing(_: &str) -> io::Result<Vec<u8>> {
         Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn resolved(name: &str, text: &str, open: Open<'_>) -> Result<ResolvedFile, DeclareError> {
+        super::resolved(&[KindsFile { name, text, open }])
     }
 
     /// Everything of a kind except for the text that it has in its file.
@@ -258,6 +292,38 @@ mod tests {
             assert!(text.contains(part), "`{part}` is not in: {text}");
         }
         assert_eq!(text.matches("enum:").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn several_files_become_one() {
+        let kind = |kind: &str| {
+            format!(
+                "kinds: [{{group: a.b, version: v1, kind: {kind}, namespaced: true, protobuf: {{message: a.B, descriptors: d.pb}}}}]\n"
+            )
+        };
+        let view = "views: [{name: both, columns: [{column: name}]}]\n";
+        let first =
+            format!("builtIn: true\n{}---\nprefix: a.example.com\nbuiltIn: false\n{}", kind("One"), kind("Two"));
+        let second = format!("prefix: a.example.com\nviews:\n{}", kind("Three"));
+        let descriptors = |of: &'static [u8]| move |_: &str| Ok(of.to_vec());
+        // A message `a.B` in files of two names.
+        let (one, two) = (
+            descriptors(b"\x0a\x0b\x0a\x01x\x12\x01a\"\x03\x0a\x01B"),
+            descriptors(b"\x0a\x0b\x0a\x01y\x12\x01a\"\x03\x0a\x01B"),
+        );
+        let files = [
+            KindsFile { name: "first", text: &first, open: &one },
+            KindsFile { name: "second", text: &second, open: &two },
+            KindsFile { name: "third", text: view, open: &nothing },
+        ];
+        let before = kinds_of(&files).unwrap();
+        let ResolvedFile { text, files } = super::resolved(&files).unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["2-descriptors-d.pb", "descriptors-d.pb"]);
+        let after = kinds("kinds.yaml", &text, &|name| Ok(files[name].clone())).unwrap();
+        let shown = |kinds: &[Kind]| kinds.iter().map(shown).collect::<Vec<_>>();
+        assert_eq!(shown(&before.kinds), shown(&after.kinds), "{text}");
+        assert_eq!((after.views.len(), after.built_in, after.prefix), (1, false, Some("a.example.com")), "{text}");
+        assert_eq!(after.kinds.len(), 3);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A first file of kinds from CustomResourceDefinitions: the columns that `propose.rs` finds, as text.
 
+use super::keywords::is_keyword;
 use super::propose::{Columns, Offers, Proposed, columns, offers};
 use crate::yaml::{quoted, scalar};
 use ingester_core::place::is_obeyed;
@@ -104,14 +105,20 @@ pub(super) fn served(crd: &CustomResourceDefinition) -> Result<&CustomResourceDe
 
 /// A column as a line, with its description above it.
 fn line(text: &mut String, proposed: &Proposed, mark: &str) {
-    let Proposed { column, path, ty, key, description } = proposed;
+    let Proposed { column, path, ty, key, description, printing } = proposed;
     let description = first_sentence(description);
     if mark.is_empty() && !description.is_empty() {
         let _ = writeln!(text, "  # {description}");
     }
+    let many = if path.has_each() && path.functions.is_empty() { ", many: true" } else { "" };
     let path = quoted(&path.to_string());
     let key = if *key { "" } else { ", key: false" };
-    let _ = writeln!(text, "  {mark}- {{column: {}, path: {path}, type: {ty}{key}}}", scalar(column));
+    let hint = if is_keyword(column) { " # a keyword of SQL: quote it in queries" } else { "" };
+    let header = printing.header.as_ref().map(|header| format!(", header: {}", scalar(header))).unwrap_or_default();
+    let wide = if printing.wide { ", wide: true" } else { "" };
+    let age = if printing.age { ", age: true" } else { "" };
+    let options = format!("{key}{many}{header}{wide}{age}");
+    let _ = writeln!(text, "  {mark}- {{column: {}, path: {path}, type: {ty}{options}}}{hint}", scalar(column));
 }
 
 /// The first sentence on one line, cut where it is long.

@@ -50,6 +50,9 @@ fn of_struct(kind: &Kind, text: &mut String) {
         Finalizer::Never => "never",
     };
     line("finalizer", &finalizer);
+    if kind.is_strict() {
+        line("strict", &true);
+    }
     if definition.immutable {
         line("immutable", &true);
     }

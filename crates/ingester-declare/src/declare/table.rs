@@ -4,8 +4,8 @@ use crate::kept::kept;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::check::{self, About};
 use ingester_core::schema::{
-    Absent, BASE_COLUMNS, BASE_KEYS, Column, Fault, Field, Form, Ident, Key, Many, Path, SqlType, Stays, Table,
-    TableParts, Unit, composite_name,
+    Absent, BASE_COLUMNS, BASE_KEYS, Column, Fault, Field, Form, Ident, Key, Many, Path, Printed, SqlType, Stays,
+    Table, TableParts, Unit, composite_name,
 };
 
 /// A table as it is declared.
@@ -56,6 +56,8 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) from: String,
     /// The names of the values of an enum; empty for anything else.
     pub(super) names: &'static [&'static str],
+    /// How a table of objects prints it.
+    pub(super) printed: Printed,
 }
 
 impl Declaration<'_> {
@@ -152,6 +154,7 @@ fn column(declared: &DeclaredColumn<'_>) -> Option<Column> {
         absent: declared.absent,
         unit: declared.unit,
         names: declared.names,
+        printed: declared.printed,
     })
 }
 

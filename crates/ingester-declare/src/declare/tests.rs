@@ -1,4 +1,4 @@
-use super::{kinds, scaffold_rust_of};
+use super::{KindsFile, kinds, kinds_of, scaffold_rust_of};
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Value;
@@ -32,8 +32,9 @@ spec:
 }
 
 fn one(columns: &str) -> Kind {
-    let text =
-        format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  columns:\n{columns}");
+    let text = format!(
+        "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  strict: true\n  columns:\n{columns}"
+    );
     match kinds("kinds.yaml", &text, &nothing) {
         Ok(file) => file.kinds[0],
         Err(error) => panic!("{error}"),
@@ -320,7 +321,7 @@ fn a_filter_leaves_out_what_does_not_hold() {
 
 #[test]
 fn an_object_that_the_filter_leaves_out_may_have_any_shape() {
-    let text = "kinds:\n- {group: '', version: v1, kind: Pod, namespaced: true, filter: .spec.mine = yes-it-is, columns: [{column: c, path: .spec.node, type: INT}]}";
+    let text = "kinds:\n- {group: '', version: v1, kind: Pod, namespaced: true, strict: true, filter: .spec.mine = yes-it-is, columns: [{column: c, path: .spec.node, type: INT}]}";
     let kind = kinds("kinds.yaml", text, &nothing).unwrap().kinds[0];
     assert_eq!(values(kind, r#""spec": {"node": "a text"}"#), Err("left out".into()));
     assert_eq!(values(kind, r#""spec": "a text""#).unwrap_err(), "spec: expected an object, found string \"a text\"");
@@ -339,6 +340,54 @@ fn a_number_that_is_too_large_is_not_made_smaller() {
     let kind = one("  - {column: c, path: '.spec.size | quantity', type: BIGINT}\n");
     let error = kind.row(&object(large)).unwrap_err().to_string();
     assert!(error.contains("9223372036854775808"), "{error}");
+}
+
+#[test]
+fn a_value_that_does_not_fit_its_column_is_null_there_unless_the_kind_is_strict() {
+    let members = r#""spec": {"name": "longer", "size": "500m", "big": 3000000000, "flag": "yes", "time": "0500-01-01T00:00:00Z",
+        "list": ["a", "longer"], "numbers": [1, "x"], "deep": 5, "kind": "Other", "spare": "b"}"#;
+    for (column, value, why) in [
+        ("path: .spec.name, type: VARCHAR(3)", Value::Null, "column `c`: 6 characters do not fit VARCHAR(3)"),
+        ("path: .spec.big, type: INT", Value::Null, "spec.big: "),
+        ("path: .spec.time, type: DATETIME(6)", Value::Null, "column `c`: 0500-01-01T00:00:00Z does not fit"),
+        ("path: .spec.flag, type: BOOLEAN", Value::Null, "spec.flag: expected a boolean"),
+        (
+            "path: .spec.size, type: DOUBLE",
+            Value::Null,
+            "spec.size: `500m` is a quantity, which DOUBLE does not read: end the path with `| quantity`",
+        ),
+        ("path: '.spec.numbers[*] | sum', type: INT", Value::Null, "spec.numbers[1]: expected a number"),
+        ("path: .spec.deep.er, type: INT", Value::Null, "spec.deep: expected an object"),
+        // Neither a default nor another path stands in for the value.
+        ("path: .spec.flag, type: BOOLEAN, default: true", Value::Null, "spec.flag: "),
+        ("path: [.spec.flag, .spec.none], type: BOOLEAN, absent: empty", Value::Null, "spec.flag: "),
+        ("path: [{path: .spec.flag, if: .spec.kind = Other}], type: INT", Value::Null, "spec.flag: "),
+        ("path: [{path: .spec.flag, if: .spec.kind = This}], type: INT", Value::Null, ""),
+        ("path: .spec.spare, type: VARCHAR(3)", Value::text("b"), ""),
+    ] {
+        let row = |strict: bool| {
+            let text = format!(
+                "kinds: [{{group: a.b, version: v1, kind: Job, namespaced: true, strict: {strict}, columns: [{{column: c, {column}}}]}}]"
+            );
+            let kind = kinds("kinds.yaml", &text, &nothing).unwrap_or_else(|error| panic!("{error}")).kinds[0];
+            kind.row(&object(members)).map(Option::unwrap).map_err(|error| error.to_string())
+        };
+        let stored = row(false).unwrap();
+        assert_eq!(stored.values.last(), Some(&value), "{column}");
+        let said = stored.unfit.iter().map(|unfit| format!("{} {}", unfit.column, unfit.why)).collect::<String>();
+        assert!(said.is_empty() == why.is_empty() && said.contains(why), "{column}: {said}");
+        assert_eq!(row(true).is_err(), !why.is_empty(), "{column}");
+    }
+    let all = |path: &str, ty: &str| {
+        let column = format!("{{column: c, path: '{path}', type: {ty}, many: true}}");
+        let text = format!("kinds: [{{group: a.b, version: v1, kind: Job, namespaced: true, columns: [{column}]}}]");
+        let row = kinds("kinds.yaml", &text, &nothing).unwrap().kinds[0].row(&object(members)).unwrap().unwrap();
+        let values = row.many[0].iter().map(|(value, _)| value.to_string()).collect::<Vec<_>>();
+        (values, row.unfit.iter().map(|unfit| unfit.column.to_string()).collect::<Vec<_>>())
+    };
+    assert_eq!(all(".spec.list[*]", "VARCHAR(3)"), (vec!["a".to_owned()], vec!["c".to_owned()]));
+    assert_eq!(all(".spec.numbers[*]", "INT"), (vec![], vec!["c".to_owned()]));
+    assert_eq!(all(".spec.list[*]", "VARCHAR(6)"), (vec!["a".to_owned(), "longer".to_owned()], vec![]));
 }
 
 #[test]
@@ -449,6 +498,7 @@ fn a_type_comes_from_the_crd_where_it_is_left_out() {
               phase: {type: string, maxLength: 20}
               paused: {type: boolean}
               port: {x-kubernetes-int-or-string: true}
+              memory: {x-kubernetes-int-or-string: true, pattern: '^([0-9]+)([KMGTPE]i|[numkMGTPE])?$'}
               tags: {type: array, items: {type: string}}
               values: {type: object, additionalProperties: {type: integer, format: int64}}
               free: {type: object, x-kubernetes-preserve-unknown-fields: true}
@@ -474,6 +524,7 @@ fn a_type_comes_from_the_crd_where_it_is_left_out() {
         (".spec.values.x", "BIGINT"),
         (".spec.tags[*] | count", "INT"),
         (".spec.port | text", "VARCHAR(255)"),
+        (".spec.memory | quantity", "DOUBLE"),
         (".metadata.generation", "BIGINT"),
         (".metadata.labels.app", "VARCHAR(63)"),
     ];
@@ -485,6 +536,8 @@ fn a_type_comes_from_the_crd_where_it_is_left_out() {
         read(&[
             ".spec.replica",
             ".spec.port",
+            ".spec.memory",
+            ".spec.memory', type: 'DOUBLE",
             ".spec.free.x",
             ".spec.replicas.x",
             ".spec.tags",
@@ -729,4 +782,42 @@ fn a_file_says_how_long_former_versions_are_kept() {
         error.contains("the table of the history of kind `a.com/v1 Job`, `job_history`, is a table of kind"),
         "{error}"
     );
+}
+
+#[test]
+fn the_mistakes_of_several_files_name_file_and_line() {
+    let kind = |names: &str| format!("kinds:\n- {{group: a.com, version: v1, namespaced: true, {names}}}\n");
+    let said = |texts: &[&str]| {
+        let name = ["one.yaml", "two.yaml", "three.yaml"];
+        let files = texts.iter().zip(name).map(|(text, name)| KindsFile { name, text, open: &nothing });
+        match kinds_of(&files.collect::<Vec<_>>()) {
+            Ok(file) => file.kinds.iter().map(Kind::kind).collect::<Vec<_>>().join(" "),
+            Err(error) => error.to_string(),
+        }
+    };
+    let job = kind("kind: Job");
+    let other = kind("kind: Other");
+    let crd = crd_of("Job", " {spec: {type: object}}\n");
+    assert_eq!(said(&[&job, &other]), "Job Other");
+    assert_eq!(said(&[&format!("---\n{job}---\n# nothing\n---\n{other}"), "views: []"]), "Job Other");
+    assert_eq!(said(&[&format!("{crd}---\n{job}")]), "Job", "a CRD among the documents");
+    let all = said(&[&format!("# first\n{job}---\n{}", kind("kind: Other, columns: [{column: a}]")), &job, "kind: x"]);
+    let places: Vec<&str> = all.lines().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(places, ["one.yaml line 6", "two.yaml line 2", "three.yaml line 1", "three.yaml line 1"], "{all}");
+    for (texts, expected) in [
+        (&[&*job, &job][..], "(the other one begins in one.yaml on line 2)"),
+        (&[&*format!("{job}---\n{job}")], "(the other one begins on line 2)"),
+        (&[&*other, &kind("kind: Job, table: other")], "two.yaml line 2: kinds[0]: "),
+        (&[&*job, "kinds: [\n"], "two.yaml line 1: column 8: unclosed bracket"),
+        (&["prefix: a.com", "# nothing"], "one.yaml line 1: there are no kinds"),
+        (&[&*crd], "line 2: apiVersion: unknown key"),
+        (
+            &[&*format!("prefix: a.com\n{job}"), "prefix: b.com\n"],
+            "two.yaml line 1: prefix: `b.com`, but one.yaml says `a.com`: a program has one prefix",
+        ),
+        (&[&*job, "views: [{name: v, columns: [{column: x}]}]"], "two.yaml line 1: views[0]"),
+    ] {
+        let said = said(texts);
+        assert!(said.contains(expected), "{texts:?}: {said}");
+    }
 }

@@ -23,22 +23,20 @@ const DEPTH: usize = 32;
 const TYPES: [(&str, ViewType); 4] =
     [("text", ViewType::Text), ("integer", ViewType::Integer), ("number", ViewType::Number), ("time", ViewType::Time)];
 
-/// The views of a file, over its kinds.
-pub(super) fn read(list: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Vec<View> {
-    let mut views: Vec<View> = Vec::new();
+/// Adds the views of a list, over these kinds, to those before them.
+pub(super) fn read(list: &Located<'_>, kinds: &[Kind], views: &mut Vec<View>, faults: &mut Faults) {
     for node in list.elements(faults) {
         let before = faults.len();
         let Some(view) = read_view(&node, kinds, faults) else { continue };
         if faults.len() == before {
             views.push(view);
             // With those before it, so that a mistake is reported once, at its place.
-            if let Err(errors) = check_views(kinds, &views) {
+            if let Err(errors) = check_views(kinds, views) {
                 faults.extend(errors.into_iter().map(|error| node.fault(error.to_string())));
                 views.pop();
             }
         }
     }
-    views
 }
 
 fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<View> {

@@ -74,15 +74,19 @@ pub(super) fn compose(
     }
 }
 
-/// As [`compose`] for a text that is one document, with the line of each value: places in the JSON text, in their order, and the line
-/// of the value that begins there. A key that comes twice is there twice. With `texts`, every scalar but null is the text that is
+/// As [`compose`] for a text that is one document and begins on `first_line`, with the line of each value: places in the JSON text, in
+/// their order, and the line of the value that begins there. A key that comes twice is there twice. With `texts`, every scalar but null is the text that is
 /// written, anchors, aliases and tags are errors, and no error repeats a text.
-pub(crate) fn compose_with_lines(text: &str, texts: bool) -> Result<(String, Vec<(usize, u64)>), DocumentError> {
+pub(crate) fn compose_with_lines(
+    text: &str,
+    first_line: u64,
+    texts: bool,
+) -> Result<(String, Vec<(usize, u64)>), DocumentError> {
     let mut anchors = Anchors::default();
-    let mut composer = composer(text, 1, HashSet::new(), &mut anchors);
+    let mut composer = composer(text, first_line, HashSet::new(), &mut anchors);
     composer.lines = Some(Vec::new());
     composer.texts = texts;
-    composer.document(text, 1)?;
+    composer.document(text, first_line)?;
     Ok((composer.out, composer.lines.unwrap_or_default()))
 }
 

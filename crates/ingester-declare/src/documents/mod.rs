@@ -36,6 +36,7 @@ use std::io;
 pub(crate) use compose::compose_with_lines;
 use source::Source;
 use yaml::Yaml;
+pub(crate) use yaml::split;
 
 /// The largest single object, in bytes as written in the file: 64 MiB, far above the 1.5 MiB which etcd accepts.
 ///

@@ -299,6 +299,44 @@ impl Yaml {
     }
 }
 
+/// The documents of a text that have content, and the line on which each begins. A text without content is one document.
+pub(crate) fn split(text: &str) -> Vec<(u64, &str)> {
+    let mut documents = Vec::new();
+    // The current document: its line, its first byte, and what it has.
+    let (mut first_line, mut start) = (1, 0);
+    let mut has_content = false;
+    let mut is_marked = false;
+    let mut offset = 0;
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        let after = offset + line.len();
+        let bytes = line.as_bytes();
+        let marker = marker(bytes);
+        let next = match marker {
+            // Comments and directives belong to the document that this line opens.
+            Some(Marker::Start) if has_content || is_marked => Some((number, offset)),
+            Some(Marker::End) => Some((number + 1, after)),
+            Some(Marker::Start) | None => None,
+        };
+        if let Some((next_line, next_start)) = next {
+            documents.extend(has_content.then(|| (first_line, &text[start..offset])));
+            (first_line, start) = (next_line, next_start);
+            has_content = false;
+            is_marked = false;
+        }
+        match marker {
+            Some(Marker::Start) => {
+                is_marked = true;
+                has_content |= !is_blank(&bytes[3..]);
+            }
+            Some(Marker::End) => {}
+            None => has_content |= !is_blank(bytes) && !bytes.starts_with(b"%"),
+        }
+        offset = after;
+    }
+    documents.extend(has_content.then(|| (first_line, &text[start..])));
+    if documents.is_empty() { vec![(1, "")] } else { documents }
+}
+
 enum Marker {
     Start,
     End,

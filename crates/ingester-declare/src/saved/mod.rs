@@ -20,7 +20,7 @@ mod tests;
 pub use parameter::{BindError, Parameter, ParameterType};
 
 use self::question::Purpose;
-use crate::text::{Content, Fault, Syntax, Tree};
+use crate::text::{Content, Fault, Mistake, Syntax, Tree};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
@@ -61,15 +61,6 @@ pub struct BoundQuery {
     pub query: Query,
     /// Rows at most; `None` if the definition does not say.
     pub limit: Option<u32>,
-}
-
-/// One mistake in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// The file's name.
-    pub file: String,
-    /// The mistake and its place in the file.
-    pub fault: Fault,
 }
 
 /// Every mistake of every file that is not a valid saved query.
@@ -237,13 +228,6 @@ impl fmt::Debug for SavedQuery {
 impl fmt::Debug for BoundQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("BoundQuery").field(&self.kind.kind()).field(&self.query).field(&self.limit).finish()
-    }
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mistake { file, fault } = self;
-        write!(f, "{file}{}{fault}", if fault.line.is_some() { " " } else { ": " })
     }
 }
 

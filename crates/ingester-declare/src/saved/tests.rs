@@ -261,7 +261,7 @@ fn what_does_not_fit_the_table_is_named_with_its_place() {
     }
     assert!(bind(&saved("scan: true\nfieldSelector: spec.x=1"), &[]).unwrap().query.scan);
     let deep = (0..70).fold("{label: a, exists: true}".to_owned(), |inner, _| format!("{{all: [{inner}]}}"));
-    assert_eq!(mistakes(&format!("filter: {deep}")), ["nested deeper than 100 levels"]);
+    assert_eq!(mistakes(&format!("filter: {deep}")), ["nested deeper than 120 levels"]);
     let many = vec!["a"; 20_000].join(", ");
     let said = mistakes(&format!("filter: {{label: a, in: [{many}]}}"));
     assert_eq!(said, ["filter: the query is too large: it has 20001 terms, and at most 20000 are possible"]);

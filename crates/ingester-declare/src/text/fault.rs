@@ -34,3 +34,19 @@ impl fmt::Display for Fault {
         f.write_str(&self.what)
     }
 }
+
+/// A mistake in one of several files.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Mistake {
+    /// The file's name.
+    pub file: String,
+    /// The mistake and its place in the file.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mistake { file, fault } = self;
+        write!(f, "{file}{}{fault}", if fault.line.is_some() { " " } else { ": " })
+    }
+}

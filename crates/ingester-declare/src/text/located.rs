@@ -137,7 +137,7 @@ impl<'t> Located<'t> {
     }
 
     /// The elements of a list, or the value itself.
-    pub(crate) fn one_or_more(&self) -> Vec<Located<'t>> {
+    pub fn one_or_more(&self) -> Vec<Located<'t>> {
         self.items().unwrap_or_else(|| vec![self.clone()])
     }
 

@@ -5,7 +5,7 @@
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `tree.rs` | one document of YAML or JSON as a tree |
+//! | `tree.rs` | documents of YAML or JSON as trees |
 //! | `located.rs` | a value and its path, and what is expected of it |
 //! | `keys.rs` | the keys of a map, taken one by one: those that are left are unknown |
 //! | `fault.rs` | what is wrong, and where |
@@ -18,10 +18,10 @@ mod keys;
 mod located;
 mod tree;
 
-pub use fault::{Fault, Faults};
+pub use fault::{Fault, Faults, Mistake};
 pub use keys::{Keys, Unknown};
 pub use located::Located;
-pub use tree::{Content, Tree, read};
+pub use tree::{Content, Tree, read, read_documents};
 
 use ingester_core::place::shortened;
 

@@ -1,7 +1,7 @@
 //! One document whose values know the lines on which they stand.
 
 use super::{Fault, Syntax};
-use crate::documents::{DocumentError, MAX_DOCUMENT, compose_with_lines};
+use crate::documents::{DocumentError, MAX_DOCUMENT, compose_with_lines, split};
 use ingester_core::json::{self, Reader, TokenKind};
 
 /// A value, and the line on which it begins.
@@ -62,12 +62,22 @@ impl serde::Serialize for Tree {
 /// # Errors
 /// When it is not YAML, or more than one document.
 pub fn read(text: &str, syntax: &Syntax) -> Result<Tree, Fault> {
+    read_document(text, 1, syntax)
+}
+
+/// The trees of the documents of a text, which `---` divides; for each that is not YAML, the reason. Documents without content are passed
+/// over, unless there is no other.
+pub fn read_documents(text: &str, syntax: &Syntax) -> Vec<Result<Tree, Fault>> {
+    split(text).into_iter().map(|(first_line, text)| read_document(text, first_line, syntax)).collect()
+}
+
+fn read_document(text: &str, first_line: u64, syntax: &Syntax) -> Result<Tree, Fault> {
     if text.len() > MAX_DOCUMENT {
         return Err(fault(&DocumentError::TooLarge));
     }
-    let (json, lines) = compose_with_lines(text, syntax.passwords).map_err(|error| fault(&error))?;
+    let (json, lines) = compose_with_lines(text, first_line, syntax.passwords).map_err(|error| fault(&error))?;
     if json.is_empty() {
-        return Ok(Tree { line: 1, content: Content::Null });
+        return Ok(Tree { line: first_line, content: Content::Null });
     }
     // The composer writes JSON, so the error is never seen.
     Builder { lines: &lines }.value(&mut Reader::new(&json)).map_err(|error| Fault::somewhere(error.to_string()))
@@ -131,7 +141,7 @@ impl Builder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Content, Tree, read};
+    use super::{Content, Tree, read, read_documents};
     use crate::text::Syntax;
 
     const PLAIN: Syntax = Syntax { passwords: false, hint: |_| None };
@@ -162,6 +172,25 @@ mod tests {
                 assert_eq!(at(&tree, path).line, line, "{path:?} of {text}");
             }
         }
+    }
+
+    #[test]
+    fn documents_know_their_lines_in_the_file() {
+        let text = "# kinds\n---\na: 1\n--- # second\n# nothing\n---\n\nb:\n  c: 2\n...\n%YAML 1.2\n---\nd: 3\n--- {e: 4}\n---\nf: [\n";
+        let lines = read_documents(text, &PLAIN).into_iter().map(|tree| match tree {
+            Ok(Tree { content: Content::Map(map), .. }) => {
+                map.iter().map(|(key, tree)| format!("{key} {}", tree.line)).collect()
+            }
+            other => other.unwrap_err().to_string(),
+        });
+        let expected = ["a 3", "b 8", "d 13", "e 14", "line 16: column 4: unclosed bracket '['"];
+        assert_eq!(lines.collect::<Vec<_>>(), expected);
+        for empty in ["", "# nothing\n", "---\n---\n", "...\n"] {
+            let trees = read_documents(empty, &PLAIN);
+            assert!(matches!(&trees[..], [Ok(Tree { content: Content::Null, .. })]), "{empty:?} {trees:?}");
+        }
+        let json = "{\"a\":\n1}";
+        assert_eq!(read_documents(json, &PLAIN), [read(json, &PLAIN)]);
     }
 
     #[test]

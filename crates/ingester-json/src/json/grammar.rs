@@ -1,8 +1,8 @@
 //! The states of JSON's grammar and the open containers, for both readers of JSON.
 
-/// Deepest nesting of objects and arrays that is read: what MySQL's JSON type stores (`JSON_DOCUMENT_MAX_DEPTH`). It also
-/// bounds the stack of recursive decoders.
-pub const MAX_DEPTH: usize = 100;
+/// Deepest nesting of objects and arrays that is read. serde_json, with which objects are shown in lists, reads 127 levels. It also bounds
+/// the stack of recursive decoders. MySQL's JSON type stores 100 levels, and MariaDB's 32: they refuse such an object themselves.
+pub const MAX_DEPTH: usize = 120;
 
 /// The states of the grammar, each with the tokens that may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -583,7 +583,7 @@ fn nesting_ends_at_the_depth_that_the_database_stores() {
         let text = nested(MAX_DEPTH + 1);
         for error in [from_str::<Value>(&text).expect_err("too deep"), Reader::new(&text).skip().expect_err("too deep")]
         {
-            assert_eq!(error.reason(), "nested deeper than 100 levels");
+            assert_eq!(error.reason(), "nested deeper than 120 levels");
             assert_eq!(error.offset(), MAX_DEPTH * open.len());
         }
     }
@@ -614,7 +614,7 @@ fn two_hundred_thousand_levels_fail_at_once() {
         from_str::<Raw<'_>>(&objects).expect_err("too deep"),
         from_str::<String>(&arrays).expect_err("too deep"),
     ] {
-        assert_eq!(error.reason(), "nested deeper than 100 levels");
+        assert_eq!(error.reason(), "nested deeper than 120 levels");
         // At the first level beyond the limit: the rest is not read.
         assert!(error.offset() <= 6 * (MAX_DEPTH + 1), "{}", error.offset());
     }

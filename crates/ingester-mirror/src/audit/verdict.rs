@@ -339,6 +339,7 @@ mod tests {
         values[base::JSON] = Value::text("{}");
         Row {
             lost: Default::default(),
+            unfit: Default::default(),
             origin: None,
             expected: None,
             uid: "a".into(),

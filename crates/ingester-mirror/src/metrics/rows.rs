@@ -45,6 +45,8 @@ metrics! {
         "Values that do not fit the protobuf message and are left out of proto: unknown fields (field), unknown names of enums (enum), values of another type (value)";
     nul_values: Counters by Kind, "ingester_nul_values_total",
         "Values with NUL (U+0000) in written rows; PostgreSQL cannot store them";
+    unfit_values: Counters by Kind, "ingester_unfit_values_total",
+        "Values in written rows that do not fit their columns, which are NULL; the log names them";
     database_errors: Counters ["class" in CLASSES] by Kind, "ingester_database_errors_total",
         "Errors of the database: transient (retried), object (this object was refused), operator (needs action: rights, tables, disk), lease (not sent, because the Lease of this replica had expired), unknown (unclassified)";
     batch_size: Histograms by Kind, "ingester_batch_size", "Objects per transaction: 1 in a quiet cluster, up to 256 with a backlog", BATCH_OBJECTS;
@@ -155,6 +157,11 @@ impl ControllerMetrics {
     /// Values of rows have NUL, which the database's text cannot have.
     pub(crate) fn nul_values(&self, values: usize) {
         self.kind.rows.nul_values.inc_by(count(values));
+    }
+
+    /// Values of rows do not fit their columns.
+    pub(crate) fn unfit_values(&self, values: usize) {
+        self.kind.rows.unfit_values.inc_by(count(values));
     }
 
     /// The database returned an error of this class.

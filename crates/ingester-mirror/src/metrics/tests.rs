@@ -375,6 +375,7 @@ fn every_method_moves_its_own_series_and_no_other() {
             ],
         ),
         (|m| m.nul_values(2), &[("ingester_nul_values_total", 2.0)]),
+        (|m| m.unfit_values(3), &[("ingester_unfit_values_total", 3.0)]),
         (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
         (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
         (|m| m.sweep_refused(), &[("ingester_sweeps_refused_total", 1.0)]),

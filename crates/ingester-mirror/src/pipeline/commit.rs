@@ -175,6 +175,7 @@ impl Pipeline {
         self.unit.metrics.batch(count, begin.elapsed());
         self.unit.metrics.written(report.written);
         self.unit.metrics.nul_values(report.nul_values);
+        self.unit.metrics.unfit_values(report.unfit_values);
         self.unit.metrics.skipped(Skip::Unchanged, report.unchanged);
         self.unit.metrics.skipped(Skip::Stale, report.stale.len());
         Ok(Some(report))

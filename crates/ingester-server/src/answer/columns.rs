@@ -2,7 +2,7 @@
 
 use ingester_core::age::age;
 use ingester_core::nearest::nearest;
-use ingester_core::schema::{BASE_COLUMNS, SqlType, Table, base};
+use ingester_core::schema::{BASE_COLUMNS, Printed, SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::States;
 use ingester_store::query::{FoundRow, STATE_PLACES};
@@ -58,7 +58,23 @@ pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
         Shows::State => states != States::LIVE,
         Shows::Age(place) => place == base::CREATE_TIME || states.deleted,
     };
-    all(table).into_iter().filter(is_shown).collect()
+    let mut columns: Vec<AnswerColumn> = all(table).into_iter().filter(is_shown).collect();
+    for place in 0..columns.len() {
+        let Shows::Value(of_table) = columns[place].shows else { continue };
+        if !is_indexed(of_table) {
+            continue;
+        }
+        let Printed { header, wide, age } = table.columns[of_table].printed;
+        // Clients tell columns apart by their titles.
+        let header = header.filter(|header| !columns.iter().any(|other| other.title.eq_ignore_ascii_case(header)));
+        let column = &mut columns[place];
+        column.is_wide = wide.unwrap_or(column.is_wide && table.columns[of_table].printed.header.is_none());
+        column.title = header.map_or_else(|| std::mem::take(&mut column.title), str::to_owned);
+        if age {
+            column.shows = Shows::Age(of_table);
+        }
+    }
+    columns
 }
 
 /// Returns the columns of a spreadsheet: everything in a row except its text, with times instead of ages.
@@ -175,7 +191,10 @@ impl AnswerColumn {
                 ("string", "", "live: in the cluster; evicting: leaving it; evicted: only in SQL; deleted".to_owned())
             }
             Shows::Age(base::DELETE_TIME) => ("string", "", "How long ago the object was deleted.".to_owned()),
-            Shows::Age(_) => ("string", "", "How long ago the object was created.".to_owned()),
+            Shows::Age(base::CREATE_TIME) => ("string", "", "How long ago the object was created.".to_owned()),
+            Shows::Age(place) => {
+                ("string", "", format!("How long ago the time in column `{}` was.", table.columns[place].name))
+            }
             Shows::Value(place) => {
                 let column = &table.columns[place];
                 let (ty, format) = match column.ty {
@@ -200,9 +219,9 @@ impl AnswerColumn {
     pub fn cell(&self, row: &FoundRow, now: Micros) -> Json {
         match self.shows {
             Shows::State => row.state().into(),
-            // Every object was created, but only some were deleted.
-            Shows::Age(base::DELETE_TIME) => row.time(base::DELETE_TIME).map(|time| age(Some(time), now)).into(),
-            Shows::Age(place) => age(row.time(place), now).into(),
+            // Every object was created, but only some have another time.
+            Shows::Age(base::CREATE_TIME) => age(row.time(base::CREATE_TIME), now).into(),
+            Shows::Age(place) => row.time(place).map(|time| age(Some(time), now)).into(),
             Shows::Value(place) => match row.get(place) {
                 None | Some(Value::Null) => Json::Null,
                 Some(Value::Bool(value)) => (*value).into(),
@@ -254,6 +273,25 @@ mod tests {
             titles(&of_spreadsheet(&table)),
             "namespace Name a b c d (e) State create_time update_time delete_time evict_time (UID) (Version)"
         );
+    }
+
+    #[test]
+    fn a_table_is_printed_as_the_printer_columns_say_and_a_spreadsheet_is_not() {
+        let plain = table_with(&["a", "b", "c", "d", "e", "f"]);
+        let mut columns = plain.columns.to_vec();
+        let first = BASE_COLUMNS.len();
+        columns[first].printed.header = Some("Sync Status");
+        columns[first + 1].printed.wide = Some(true);
+        columns[first + 2].printed.age = true;
+        columns[first + 3].printed.header = Some("age");
+        columns[first + 4].printed.header = Some("Fifth");
+        let table = Table { columns: Box::leak(columns.into()), ..plain };
+        let shown = of_table(&table, States::LIVE);
+        assert_eq!(titles(&shown), "Name Sync Status (b) c d Fifth (f) Age (UID) (Version)");
+        let ages = shown.iter().filter(|column| matches!(column.shows, Shows::Age(_))).map(AnswerColumn::title);
+        assert_eq!(ages.collect::<Vec<_>>(), ["c", "Age"]);
+        assert!(titles(&of_spreadsheet(&table)).contains("Name a b c d (e) (f)"));
+        assert_eq!(named(&table, "c").map(|column| column.shows), Ok(Shows::Value(first + 2)), "the time itself");
     }
 
     #[test]

@@ -448,6 +448,7 @@ fn pairs_of(uid: &str, row: &Row) -> Row {
         annotations: row.annotations.clone(),
         many: row.many.clone(),
         lost: Lost::default(),
+        unfit: Box::default(),
         origin: None,
         ..*row
     }

@@ -69,6 +69,8 @@ pub struct Report {
     /// Values with NUL (U+0000) in rows that are stored now, if the database's text cannot contain it: the column is NULL, or the companion
     /// table lacks the value.
     pub nul_values: usize,
+    /// Values in rows that are stored now that do not fit their columns ([`Row::unfit`]).
+    pub unfit_values: usize,
     /// The uids of objects whose stored row is later, or contradicts the change so that only the cluster can decide, see
     /// [`Verdict::Stale`](super::guard::Verdict::Stale).
     pub stale: Vec<Box<str>>,
@@ -94,6 +96,7 @@ impl Report {
         self.written += other.written;
         self.unchanged += other.unchanged;
         self.nul_values += other.nul_values;
+        self.unfit_values += other.unfit_values;
         self.stale.extend(other.stale);
         self.rejected.extend(other.rejected);
         self.postponed.extend(other.postponed);

@@ -10,7 +10,7 @@ use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Ident};
-use ingester_core::value::Value;
+use ingester_core::value::{Unfit, Value};
 use ingester_sql::query::{Filter, Reads, Test};
 use std::fmt;
 
@@ -51,6 +51,8 @@ pub enum Pending {
     },
     /// The object's text cannot be decoded.
     Undecodable(String),
+    /// The object's value does not fit a column that rules read.
+    Unfit(Unfit),
     /// A part of the row differs from the value that the object's text gives.
     Differs(Ident),
 }
@@ -76,6 +78,9 @@ impl fmt::Display for Pending {
             ),
             Pending::Undecodable(reason) => {
                 write!(f, "its object cannot be decoded ({reason}): correct the kind, then run `ingester backfill`")
+            }
+            Pending::Unfit(Unfit { column, why }) => {
+                write!(f, "`{column}` does not hold what its object says ({why}): change the column, or the object")
             }
             Pending::Differs(column) => write!(
                 f,
@@ -139,15 +144,20 @@ impl Premise {
     /// Returns a hash of the parts of an object that rules read, to compare with the hash of its row. Valid in this process only.
     ///
     /// # Errors
-    /// [`Pending::Undecodable`]
+    /// [`Pending::Undecodable`] and [`Pending::Unfit`]
     pub fn evidence(&self, kind: &Kind, object: &Object) -> Result<u64, Pending> {
         Ok(self.reads.evidence(kind.table(), &self.computed(kind, object)?))
     }
 
-    /// Returns the row that the present definition makes of an object, whatever the kind's filter says.
+    /// Returns the row that the present definition makes of an object, whatever the kind's filter says, if its values fit the columns that
+    /// rules read.
     fn computed(&self, kind: &Kind, object: &Object) -> Result<Row, Pending> {
         let row = kind.unfiltered_row(object).map_err(|error| Pending::Undecodable(error.to_string()))?;
         let row = row.ok_or_else(|| Pending::Undecodable("the kind's filter leaves it out".to_owned()))?;
+        let is_read = |unfit: &&Unfit| self.reads.columns(kind.table()).any(|column| column == unfit.column);
+        if let Some(unfit) = row.unfit.iter().find(is_read) {
+            return Err(Pending::Unfit(unfit.clone()));
+        }
         Ok(if self.has_nul { row } else { row.without_nul() })
     }
 }

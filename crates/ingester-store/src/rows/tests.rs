@@ -14,6 +14,7 @@ use std::collections::HashSet;
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
     Row {
         lost: Default::default(),
+        unfit: Default::default(),
         origin: None,
         expected: None,
         uid: uid.into(),

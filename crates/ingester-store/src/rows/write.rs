@@ -42,8 +42,9 @@ impl Store {
             let error = match self.write_batch(table, changes).await {
                 Ok(mut part) => {
                     if !self.dialect.has_nul() {
-                        part.nul_values = nul_values(changes, &part);
+                        part.nul_values = stored_values(changes, &part, Row::nul_values);
                     }
+                    part.unfit_values = stored_values(changes, &part, |row| row.unfit.len());
                     let uids = changes.iter().map(RowChange::uid);
                     self.doubts().passed(table.name.as_str(), uids, part.written > 0, now());
                     report.add(part);
@@ -143,9 +144,9 @@ impl Store {
     }
 }
 
-/// Counts the values with NUL in the rows of a batch that are stored now.
-fn nul_values(changes: &[RowChange], report: &Report) -> usize {
-    let values = |change: &RowChange| change.row().map_or(0, Row::nul_values);
+/// Counts certain values in the rows of a batch that are stored now.
+fn stored_values(changes: &[RowChange], report: &Report, count: impl Fn(&Row) -> usize) -> usize {
+    let values = |change: &RowChange| change.row().map_or(0, &count);
     let is_stale = |change: &RowChange| report.stale.iter().any(|uid| **uid == *change.uid());
     let of_each = changes.iter().map(|change| (change, values(change))).filter(|(_, values)| *values > 0);
     of_each.filter(|(change, _)| !is_stale(change)).map(|(_, values)| values).sum()

@@ -115,6 +115,8 @@ pub struct Counts {
     pub left_out: u64,
     /// Values with NUL (U+0000) in rows that are stored now. The database has them as NULL or not at all, see [`Report::nul_values`].
     pub nul_values: u64,
+    /// Values in rows that are stored now that do not fit their columns, which are NULL, see [`Report::unfit_values`].
+    pub unfit_values: u64,
 }
 
 /// The result of an import.
@@ -149,6 +151,11 @@ impl Summary {
     /// Returns how many values the database has as NULL or not at all, because its text cannot contain NUL (U+0000).
     pub fn nul_values(&self) -> u64 {
         self.kinds.iter().map(|(_, counts)| counts.nul_values).sum()
+    }
+
+    /// Returns how many values do not fit their columns.
+    pub fn unfit_values(&self) -> u64 {
+        self.kinds.iter().map(|(_, counts)| counts.unfit_values).sum()
     }
 
     /// Returns how many objects were rejected.
@@ -401,6 +408,7 @@ async fn write(
     counts.unchanged += report.unchanged as u64;
     counts.stale += report.stale.len() as u64;
     counts.nul_values += report.nul_values as u64;
+    counts.unfit_values += report.unfit_values as u64;
     // Nothing writes an object again after an import, so the reader of the report decides.
     let rejected = [report.rejected, report.postponed].concat();
     counts.rejected += rejected.len() as u64;

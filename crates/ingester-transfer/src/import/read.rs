@@ -6,6 +6,7 @@ use crate::moving::refuse_only_copy;
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;
 use ingester_core::object::{Identity, ManagedFields, Object};
+use ingester_core::value::Unfit;
 use ingester_declare::documents::{Document, documents};
 use ingester_store::Reject;
 use std::io;
@@ -154,6 +155,10 @@ fn decode(text: String, kinds: &[Kind], states: ObjectStates) -> Found {
     match kinds[place].row(&object) {
         Ok(Some(mut row)) => {
             said.put(&mut row);
+            for Unfit { column, why } in &row.unfit {
+                tracing::warn!(kind = %reject.kind, namespace = %reject.namespace, name = %reject.name, %column, why,
+                    "A value does not fit its column, which is NULL");
+            }
             if let Err(reason) = refuse_only_copy(&kinds[place], &row) {
                 reject.reason = reason;
                 return rejected(place, reject);

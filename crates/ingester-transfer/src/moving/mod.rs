@@ -99,6 +99,8 @@ pub struct Moved {
     pub from_proto: u64,
     /// Values with NUL (U+0000), like [`Report::nul_values`].
     pub nul_values: u64,
+    /// Values that do not fit their columns, like [`Report::unfit_values`].
+    pub unfit_values: u64,
 }
 
 /// A pass over a source.
@@ -242,6 +244,7 @@ impl Pass<'_> {
         moved.unchanged += report.unchanged as u64;
         moved.kept += report.stale.len() as u64;
         moved.nul_values += report.nul_values as u64;
+        moved.unfit_values += report.unfit_values as u64;
         for rejected in [report.rejected, report.postponed].concat() {
             if let Some(source) = read.iter().map(OtherRow::object).find(|object| object.uid == rejected.uid) {
                 rejects.push(reject(table, &source, rejected.reason));

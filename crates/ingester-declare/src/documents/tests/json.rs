@@ -253,9 +253,9 @@ fn early_end_names_the_line_of_the_open_bracket() {
 fn nesting_is_bounded() {
     let nested = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
     assert_eq!(raw(nested(MAX_DEPTH - 1).as_bytes(), 1 << 16).iter().filter(|found| found.content.is_ok()).count(), 1);
-    assert_eq!(failure(nested(MAX_DEPTH)), "line 1: nested deeper than 100 levels");
-    assert_eq!(failure("{\"a\":".repeat(200_000)), "line 1: nested deeper than 100 levels");
-    assert_eq!(failure("[".repeat(200_000)), "line 1: nested deeper than 100 levels");
+    assert_eq!(failure(nested(MAX_DEPTH)), "line 1: nested deeper than 120 levels");
+    assert_eq!(failure("{\"a\":".repeat(200_000)), "line 1: nested deeper than 120 levels");
+    assert_eq!(failure("[".repeat(200_000)), "line 1: nested deeper than 120 levels");
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn nesting_is_counted_from_the_item_of_a_list() {
     for around in ["{\"items\":[X]}", "[X]", "X"] {
         let with = |depth: usize| around.replace('X', &nested(depth));
         assert_eq!(objects(with(MAX_DEPTH)).len(), 1, "{around}");
-        assert_eq!(failure(with(MAX_DEPTH + 1)), "line 1: nested deeper than 100 levels", "{around}");
+        assert_eq!(failure(with(MAX_DEPTH + 1)), "line 1: nested deeper than 120 levels", "{around}");
     }
 }
 

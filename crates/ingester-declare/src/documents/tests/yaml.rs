@@ -326,7 +326,7 @@ fn alias_bombs_and_deep_nesting_fail_at_their_limits() {
         ["- ".repeat(200_000), format!("a: {}", "[".repeat(200_000)), format!("--- {}", "{a: ".repeat(200_000)), stairs]
     {
         let error = failure(deep);
-        assert!(error.ends_with("nested deeper than 100 levels"), "{error}");
+        assert!(error.ends_with("nested deeper than 120 levels"), "{error}");
     }
     assert_eq!(failure("? ".repeat(200_000)), "line 1 column 3: a key must be a single value, not an object or a list");
 }

@@ -54,6 +54,7 @@ fn both() -> (Row, StoredRow) {
     values[READY] = Value::Bool(true);
     let row = Row {
         lost: Default::default(),
+        unfit: Default::default(),
         origin: None,
         expected: None,
         uid: "a".into(),
