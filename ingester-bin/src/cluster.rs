@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 use tower::BoxError;
 use tower::util::{MapErrLayer, MapRequestLayer};
@@ -73,6 +73,13 @@ async fn client_of(mut config: Config) -> Result<Client, Failure> {
         ))
     };
     check(&config).map_err(in_kubeconfig)?;
+    if config.accept_invalid_certs {
+        UNCHECKED.call_once(|| {
+            tracing::warn!(
+                "The certificate of the API server is not checked: the kubeconfig says `insecure-skip-tls-verify`"
+            );
+        });
+    }
     let token = TokenFile::taken(&mut config.auth_info).map_err(in_kubeconfig)?;
     let server = config.cluster_url.to_string();
     let plugin = config.auth_info.exec.as_ref().and_then(|exec| exec.command.clone());
@@ -91,6 +98,9 @@ async fn client_of(mut config: Config) -> Result<Client, Failure> {
     let builder = builder.with_layer(&MapRequestLayer::new(move |request| authorized(token.as_deref(), request)));
     Ok(builder.with_layer(&MapErrLayer::new(move |error| named(&server, error))).build())
 }
+
+/// One warning for a process that does not check the API server's certificate, whatever its number of clients and connections.
+static UNCHECKED: Once = Once::new();
 
 /// The error of a token that a command returned.
 const NO_HEADER: &str = "the token that the command of the kubeconfig's user gives cannot be used: invalid header field value for \

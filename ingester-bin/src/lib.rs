@@ -197,7 +197,7 @@ fn versioned(program: Program) -> Result<Program, Failure> {
 fn mirror(arguments: &arguments::Run, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     let config = configuration_of_run(arguments, kinds)?;
-    commands::policies::ensure_rules(&config, kinds)?;
+    commands::policies::ensure_rules(&config, kinds, arguments.config.as_deref())?;
     let (level, export) = start_logging(&config)?;
     commands::policies::warn_of_rules(&config, kinds);
     let ending = wait_for(commands::run::run(arguments, config, commands::versioned(program)?, level));

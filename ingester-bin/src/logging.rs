@@ -87,11 +87,14 @@ pub(crate) fn start(format: Format, level: &str, export: Option<&Export>) -> any
     Ok(Level { filter: handle, fixed: variable.is_some() })
 }
 
-/// Returns the levels, without kube's own line for each request that fails: our errors say the same, and name the server. A user who names
-/// one of kube's targets wants that line.
+/// Returns the levels, without kube's own line for each request that fails, and for each connection without a check of the certificate: our
+/// errors say the same, and name the server, and we warn once. A user who names one of kube's targets wants these lines.
 fn unless_named(level: &str) -> String {
-    if level.contains("kube") { level.to_owned() } else { format!("{level},{ECHO}=off") }
+    if level.contains("kube") { level.to_owned() } else { format!("{level},{ECHO}=off,{TLS}=off") }
 }
+
+/// The target of kube that logs each connection without a check of the certificate.
+const TLS: &str = "kube_client::client::tls";
 
 /// The target of kube that logs each request that fails.
 const ECHO: &str = "kube_client::client::builder";
@@ -336,6 +339,14 @@ mod tests {
             assert_eq!(text.contains("failed with error"), shown, "{level}: {text}");
         }
         assert!(logged(Format::Text, "info", false, echo).contains("failed with error"), "as RUST_LOG has it");
+        let bypassed = || tracing::warn!(target: "kube_client::client::tls::rustls_tls", "Server cert bypassed");
+        for (level, shown) in [("info", false), ("info,kube_client=warn", true)] {
+            assert_eq!(
+                logged(Format::Text, &unless_named(level), false, bypassed).contains("bypassed"),
+                shown,
+                "{level}"
+            );
+        }
         let other = logged(Format::Text, &unless_named("info"), false, say_something);
         assert!(other.contains("kind=\"Model\""), "{other}");
     }

@@ -70,7 +70,10 @@ pub use value::ColumnValue;
 pub mod __private {
     pub use crate::__base_handles as base_handles;
     pub use crate::GeneratedSql;
-    pub use crate::kind::derived::{FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource, after, history, retention};
+    pub use crate::kind::derived::{
+        FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource, after, history, refuse_after, refuse_history,
+        refuse_retention, retention,
+    };
     pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
     pub use crate::protobuf::DescriptorSet;

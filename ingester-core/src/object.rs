@@ -130,6 +130,8 @@ pub struct Identity {
     pub namespace: Option<Box<str>>,
     /// `metadata.name`
     pub name: Option<Box<str>>,
+    /// `metadata.generateName`
+    pub generate_name: Option<Box<str>>,
     /// `metadata.resourceVersion`
     pub resource_version: Option<Box<str>>,
     /// The object has a `metadata.deletionTimestamp`.
@@ -266,9 +268,9 @@ pub fn name_based_uid(api_version: &str, kind: &str, namespace: &str, name: &str
     uuid::Uuid::new_v5(&UID_NAMESPACE, identity.as_bytes()).to_string().into()
 }
 
-/// The text of an object with this `metadata.namespace`, where it has none; an empty one and null count as none. `None` if the text
-/// has one, or is not an object with metadata, which its reader reports.
-pub fn with_namespace(text: &str, namespace: &str) -> Option<String> {
+/// The text of an object with this text in its metadata (a namespace, a name), where it has none; an empty one and null count as none. `None`
+/// if the text has one, or is not an object with metadata, which its reader reports.
+pub fn with_metadata(text: &str, key: &str, value: &str) -> Option<String> {
     let mut reader = Reader::new(text);
     reader.begin_object().ok()?;
     while reader.next_key().ok()?? != "metadata" {
@@ -276,10 +278,10 @@ pub fn with_namespace(text: &str, namespace: &str) -> Option<String> {
     }
     reader.begin_object().ok()?;
     let (inside, mut is_empty) = (reader.offset(), true);
-    let value = serde_json::Value::from(namespace).to_string();
-    while let Some(key) = reader.next_key().ok()? {
+    let value = serde_json::Value::from(value).to_string();
+    while let Some(found) = reader.next_key().ok()? {
         is_empty = false;
-        if key == "namespace" {
+        if found == key {
             let value_of = range(&mut reader).ok()?;
             let is_none = matches!(text[value_of.clone()].trim(), "null" | "\"\"");
             return is_none.then(|| [&text[..value_of.start], &value, &text[value_of.end..]].concat());
@@ -287,7 +289,7 @@ pub fn with_namespace(text: &str, namespace: &str) -> Option<String> {
         reader.skip().ok()?;
     }
     let comma = if is_empty { "" } else { "," };
-    Some([&text[..inside], "\"namespace\":", &value, comma, &text[inside..]].concat())
+    Some([&text[..inside], "\"", key, "\":", &value, comma, &text[inside..]].concat())
 }
 
 impl Default for Rest {
@@ -524,6 +526,7 @@ impl Identity {
                             "uid" => self.uid = lenient(reader)?,
                             "namespace" => self.namespace = lenient(reader)?,
                             "name" => self.name = lenient(reader)?,
+                            "generateName" => self.generate_name = lenient(reader)?,
                             "resourceVersion" => self.resource_version = lenient(reader)?,
                             "deletionTimestamp" => self.terminating = lenient(reader)?.is_some(),
                             "finalizers" if reader.peek()? == TokenKind::Array => {
@@ -634,7 +637,7 @@ mod tests {
             (r#"{"metadata":{"name":"#, None),
             ("[]", None),
         ] {
-            assert_eq!(with_namespace(text, "ml").as_deref(), put, "{text}");
+            assert_eq!(with_metadata(text, "namespace", "ml").as_deref(), put, "{text}");
         }
     }
 

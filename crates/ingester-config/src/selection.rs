@@ -30,7 +30,7 @@ impl Selector {
         Ok(Selector { text: text.to_owned(), terms })
     }
 
-    /// Parses a field selector in Kubernetes' own grammar, which has no ranges.
+    /// Parses a field selector in Kubernetes' own grammar, which has neither ranges nor lists.
     ///
     /// # Errors
     /// The mistake in it, with its place.
@@ -40,6 +40,11 @@ impl Selector {
             let Some((field, test)) = field_of(term) else { continue };
             if test.is_range() {
                 return Err(format!("the API server has no ranges: test `{field}` with `=` or `!=`"));
+            }
+            if let Test::In(_) = test {
+                return Err(format!(
+                    "the API server has no `in` and `notin` for fields: test `{field}` with `=`, or several times with `!=`"
+                ));
             }
             if ELSEWHERE.contains(&&**field) {
                 return Err(format!("`{field}` is not the path of a field: select by another one"));
@@ -215,6 +220,7 @@ mod tests {
     fn a_selector_that_the_api_server_does_not_have_is_an_error() {
         let refused = |text: &str| Selector::fields(text).unwrap_err();
         assert_eq!(refused("spec.replicas>=3"), "the API server has no ranges: test `spec.replicas` with `=` or `!=`");
+        assert!(refused("status.phase in (Failed)").starts_with("the API server has no `in` and `notin` for fields"));
         assert_eq!(refused("source!=kubelet"), "`source` is not the path of a field: select by another one");
         assert!(refused("status.phase").contains("expected `=`"), "{}", refused("status.phase"));
         assert!(Selector::labels("a in").is_err());

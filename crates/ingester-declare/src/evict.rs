@@ -159,6 +159,10 @@ pub fn check_selectors(kind: &Kind) -> impl Iterator<Item = String> {
 }
 
 fn when<'t>(at: &Located<'t>, faults: &mut Faults) -> (Option<Placed<'t>>, Option<Placed<'t>>) {
+    if let Content::Text(_) = at.content() {
+        faults.push(at.expected("a map with `fieldSelector`, `labelSelector` or both"));
+        return (None, None);
+    }
     let Some([fields, labels]) = at.fields(["fieldSelector", "labelSelector"], faults) else { return (None, None) };
     if fields.is_none() && labels.is_none() {
         faults.push(at.fault("nothing is selected: add `fieldSelector` or `labelSelector`"));

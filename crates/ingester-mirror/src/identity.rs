@@ -95,8 +95,10 @@ impl std::error::Error for IdentityError {}
 pub enum ClusterUid {
     /// Its uid.
     Known(String),
-    /// The API server does not tell it, for this reason.
+    /// The API server does not tell it to this user, for this reason.
     Unknown(String),
+    /// The API server does not have it, for this reason: it has no namespaces, or this one was deleted.
+    Absent(String),
 }
 
 /// Checks that a database belongs to this cluster and uses the names of this program. A database without a cluster belongs to this one from
@@ -119,7 +121,7 @@ pub async fn examine(cluster: ClusterUid, store: &Store, marks: &Marks) -> Resul
             Some(recorded) => judge(recorded, found)?,
             None => ClusterCheck::Own,
         },
-        ClusterUid::Unknown(reason) => ClusterCheck::Unchecked(reason),
+        ClusterUid::Unknown(reason) | ClusterUid::Absent(reason) => ClusterCheck::Unchecked(reason),
     };
     let recorded = store.recorded_prefix(Marks::MICHELANGELO.prefix()).await.map_err(IdentityError::Store)?;
     judge_prefix(recorded.as_deref(), marks)?;
@@ -144,7 +146,7 @@ pub async fn claim(cluster: ClusterUid, store: &Store, names: Names) -> Result<C
     }
     match cluster {
         ClusterUid::Known(found) => judge(store.claim_for_cluster(&found).await.map_err(IdentityError::Store)?, found),
-        ClusterUid::Unknown(reason) => Ok(ClusterCheck::Unchecked(reason)),
+        ClusterUid::Unknown(reason) | ClusterUid::Absent(reason) => Ok(ClusterCheck::Unchecked(reason)),
     }
 }
 
@@ -201,14 +203,16 @@ pub async fn release_prefix(store: &Store, marks: &Marks) -> Result<Option<Strin
 /// # Errors
 /// If it does not answer, or answers with an error that may be transient.
 pub async fn cluster(client: &Client) -> Result<ClusterUid, IdentityError> {
-    let unchecked = |reason: String| Ok(ClusterUid::Unknown(reason));
     // Not through kube's `Api`, which reads an error's code from its body: a server without this API sends another body.
     let request = Request::get(format!("/api/v1/namespaces/{NAMESPACE}")).body(Body::empty());
     let request = request.map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
     let response = client.send(request).await.map_err(IdentityError::Api)?;
     let status = response.status();
-    if matches!(status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND) {
-        return unchecked(format!("asked for namespace {NAMESPACE}, the API server answers {status}"));
+    let answers = format!("asked for namespace {NAMESPACE}, the API server answers {status}");
+    match status {
+        StatusCode::FORBIDDEN => return Ok(ClusterUid::Unknown(answers)),
+        StatusCode::NOT_FOUND => return Ok(ClusterUid::Absent(answers)),
+        _ => {}
     }
     if status == StatusCode::UNAUTHORIZED {
         let remedy = "the API server does not accept this token or certificate: it may have expired, renew that of the kubeconfig";
@@ -220,7 +224,9 @@ pub async fn cluster(client: &Client) -> Result<ClusterUid, IdentityError> {
     let body = response.into_body().collect_bytes().await.map_err(IdentityError::Api)?;
     let namespace: Namespace =
         serde_json::from_slice(&body).map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
-    let Some(found) = namespace.metadata.uid else { return unchecked(format!("namespace {NAMESPACE} has no uid")) };
+    let Some(found) = namespace.metadata.uid else {
+        return Ok(ClusterUid::Absent(format!("namespace {NAMESPACE} has no uid")));
+    };
     Ok(ClusterUid::Known(found))
 }
 
@@ -231,7 +237,7 @@ pub(crate) fn judge(recorded: String, found: String) -> Result<ClusterCheck, Ide
 
 #[cfg(test)]
 mod tests {
-    use super::{ClusterCheck, IdentityError, Names, cluster as asked, examine, identify, release_prefix};
+    use super::{ClusterCheck, ClusterUid, IdentityError, Names, cluster as asked, examine, identify, release_prefix};
     use http::{Request, Response};
     use ingester_core::marks::Marks;
     use ingester_store::{ConnectOptions, Store};
@@ -299,6 +305,9 @@ mod tests {
                 );
             }
         }
+        // A right helps only where there is something to read.
+        assert!(matches!(asked(&refusing(403)).await.unwrap(), ClusterUid::Unknown(_)));
+        assert!(matches!(asked(&refusing(404)).await.unwrap(), ClusterUid::Absent(_)));
         // An error may pass, and says nothing about the cluster.
         for code in [401, 429, 500, 503] {
             assert!(

@@ -23,7 +23,8 @@ pub(crate) struct Changes {
     /// Only objects with these labels at the time when the change is read. Purged objects have none.
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "metadata")]
     pub(crate) selector: Option<String>,
-    /// Start after this: a position, which is only valid for its KIND, or a time: 2026-01-31T10:00:00Z, 2026-01-31, `1h` or `now`.
+    /// Start after this: a position, which is only valid for its KIND, or a time: 2026-01-31T10:00:00Z, 2026-01-31, `1h` or `now`. By default
+    /// the beginning of the log.
     #[arg(long, value_name = "POSITION|TIME")]
     pub(crate) since: Option<String>,
     /// Start after the positions in this file, and save the position of each line there once it is written. If the file does not exist,

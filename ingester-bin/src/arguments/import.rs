@@ -43,6 +43,13 @@ pub(crate) struct Import {
     /// live.
     #[arg(long, conflicts_with = "from")]
     pub(crate) states: bool,
+    /// Import objects that have `generateName` and no name under names that are generated from their texts: the same import again finds their
+    /// rows. Without this option, they are rejected.
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) generate_names: bool,
+    /// Pass over objects of kinds that this ingester does not mirror, instead of rejecting them.
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) ignore_unknown: bool,
     /// Copy the rows of this database, with the states and times of their objects: one of the reference system, or of an ingester, on any
     /// engine. Nothing is written into it. Run this again as often as you like: only missing and later rows are copied. See docs/moving.md.
     #[arg(long, value_name = "URL", help_heading = "Another database")]
@@ -80,6 +87,7 @@ Examples:
   kubectl get models,pipelines -A -o json | ingester import --config ingester.yaml -
   ingester import -f model.yaml -n ml                       where the file names no namespace
   ingester import -R -f objects/ --dry-run                  what would be written
+  ingester import --ignore-unknown manifests/               only the objects of known kinds
   ingester import --show=3 models.ndjson                    and the first three rows
   ingester import --states objects.json                     what `get --state all -o json` printed
   ingester import --assume evicted lost.json                rows that the database has lost, out of a backup

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Say what leaves etcd and SQL by rules, and why.
 ///
 /// Judges each rule of the kinds, of `policies.evict` and of `retention.rules` as `ingester run` does, whether it is enforced or not, and changes
-/// nothing. FROM is where the rule is written: with a kind, in the configuration, or with a kind and loosened by the configuration. STATE is that of
+/// nothing. FROM is where the rule is written: with a kind, in the configuration, or with a kind and narrowed by the configuration. STATE is that of
 /// the rows that the rule is about: `live` ones leave etcd, `deleted` and `evicted` ones leave SQL. LEAVES are the objects that leave now, etcd within
 /// the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones. HINDERED are those that
 /// leave once what keeps them in the cluster is gone, or once another rule no longer keeps their rows. PENDING are those that no rule may judge now,
@@ -20,7 +20,7 @@ pub(crate) struct Policies {
     /// Only the rules of these kinds.
     #[arg(value_name = "KIND", value_delimiter = ',')]
     pub(crate) kinds: Vec<String>,
-    /// Say of the objects of this name what each rule says of them, and why.
+    /// Say of the objects of this name what each rule says of them, and why; of evicted ones when and by what they left etcd.
     #[arg(long, value_name = "NAME")]
     pub(crate) explain: Option<String>,
     /// The configuration, a YAML file; docs/configuration.md lists all keys.

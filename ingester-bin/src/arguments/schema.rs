@@ -236,6 +236,7 @@ Examples:
   ingester schema generate --name add_owner
   ingester schema generate --amend                          after another change, before anybody has run the last one
   ingester schema generate --check                          in CI
+  ingester schema generate --dialects postgres              no files for MySQL and SQLite, which are not used
   ingester schema generate --kinds kinds.yaml --out sql     the kinds of a file, which have a folder of their own";
 
 /// Write the generated SQL files, and a new migration if the structs have changed.
@@ -251,6 +252,10 @@ pub(crate) struct SchemaGenerate {
     /// Write the last migration again instead of adding one. If a database has run it, first revert it there with `ingester schema revert`.
     #[arg(long, conflicts_with = "check")]
     pub(crate) amend: bool,
+    /// Write files for these dialects only, from now on: the lock file remembers them, and files of others are deleted. By default all
+    /// dialects have files.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect(), value_delimiter = ',', conflicts_with = "check")]
+    pub(crate) dialects: Vec<Dialect>,
     /// Only check whether the files are current; exit with 1 if they are not.
     #[arg(long)]
     pub(crate) check: bool,

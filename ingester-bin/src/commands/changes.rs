@@ -89,7 +89,7 @@ pub(crate) async fn run(arguments: Changes, kinds: &'static [Kind]) -> Result<En
         for kind in chosen {
             followed.push(begin(&store, kind, &since, &kept).await?);
         }
-        let mut feed = Feed { store: &store, arguments: &arguments, selection, followed, kept };
+        let mut feed = Feed { store: &store, arguments: &arguments, selection, followed, kept, superseded: 0 };
         feed.print().await
     }
     .await;
@@ -205,6 +205,8 @@ struct Feed<'f> {
     followed: Vec<Followed>,
     /// The content of the file of positions.
     kept: BTreeMap<String, String>,
+    /// How many entries were not printed because their objects have changed again.
+    superseded: u64,
 }
 
 impl Feed<'_> {
@@ -226,7 +228,16 @@ impl Feed<'_> {
             match (printed, self.arguments.follow) {
                 (true, _) => {}
                 (false, true) => tokio::time::sleep(PAUSE).await,
-                (false, false) => return Ok(Ending::Done),
+                (false, false) => {
+                    if self.superseded > 0 {
+                        note(&format!(
+                            "{} entries are not printed, because their objects have changed again: the later line has the present state, and \
+                             --metadata prints every entry",
+                            self.superseded
+                        ));
+                    }
+                    return Ok(Ending::Done);
+                }
             }
         }
     }
@@ -249,7 +260,11 @@ impl Feed<'_> {
         };
         let resource = resource.clone();
         for change in meant {
-            let Some(text) = self.line(&kind, change, rows.get(&*change.uid)) else { continue };
+            let row = rows.get(&*change.uid);
+            let Some(text) = self.line(&kind, change, row) else {
+                self.superseded += u64::from(row.is_some());
+                continue;
+            };
             if !print_on(&text)? {
                 return Ok(None);
             }

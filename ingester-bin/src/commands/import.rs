@@ -134,6 +134,8 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         inputs,
         namespace: arguments.namespace.clone(),
         states: states_of(&arguments, store.as_ref()),
+        generate_names: arguments.generate_names,
+        ignore_unknown: arguments.ignore_unknown,
         progress,
         stop: interrupt.stop.clone(),
     };
@@ -164,6 +166,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         ));
     }
     note_values_left_out(&summary, &database);
+    note_left(&summary);
     match (summary.read(), summary.rejected()) {
         _ if summary.stopped && arguments.dry_run => note("dry run: interrupted, so not everything was read"),
         _ if summary.stopped => {}
@@ -220,6 +223,19 @@ fn note_values_left_out(summary: &Summary, database: &Database) {
             summary.nul_values(),
             database.address().dialect().title()
         ));
+    }
+}
+
+/// Reports the objects of which `rejected` says nothing: those without a name, and the ignored ones.
+fn note_left(summary: &Summary) {
+    if summary.nameless > 0 {
+        note(&format!(
+            "rejected: {} objects with `generateName` and no name, so nothing identifies them: --generate-names imports them under generated names",
+            summary.nameless
+        ));
+    }
+    if summary.ignored > 0 {
+        note(&format!("{} objects of kinds that this ingester does not mirror were ignored", summary.ignored));
     }
 }
 

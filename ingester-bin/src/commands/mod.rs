@@ -142,8 +142,10 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
             ));
         }
         let known: Vec<&str> = kinds.iter().map(Kind::name).collect();
-        let singular = asked.strip_suffix('s').unwrap_or(&asked);
-        let meant = match nearest(singular, &known).or_else(|| nearest(&asked, &known)) {
+        // As kubectl writes it with a group: `deployments.apps`.
+        let plain = asked.split('.').next().unwrap_or(&asked);
+        let singular = plain.strip_suffix('s').unwrap_or(plain);
+        let meant = match nearest(singular, &known).or_else(|| nearest(plain, &known)) {
             Some(meant) => format!(", did you mean `{meant}`? Known"),
             None => "; known".to_owned(),
         };

@@ -7,16 +7,18 @@ use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
-use ingester_config::{Condition, Config, EvictionRule, RetentionRule};
+use ingester_config::{Condition, Config, EvictionRule, RetentionRule, RuleLine};
 use ingester_core::Kind;
 use ingester_mirror::examine::namespaces;
 use ingester_mirror::policies::{
-    self, Candidate, Forecast, ForecastScope, Hindrance, Origin, PolicyError, WrongRule, forecast, in_namespaces,
+    self, Candidate, Departure, DepartureCause, Forecast, ForecastScope, Hindrance, Origin, PolicyError, WrongRule,
+    forecast, in_namespaces,
 };
 use ingester_mirror::retention::{self, RetentionForecast, RowFate};
 use ingester_store::Store;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::path::Path;
 
 /// A rule.
 enum Rule<'c> {
@@ -78,7 +80,7 @@ pub(crate) async fn run(
     kinds: &'static [Kind],
 ) -> Result<Ending, Failure> {
     let mirrored: Vec<Kind> = kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
-    let rules = all_rules(&chosen(kinds, &arguments.kinds)?, &config)?;
+    let rules = all_rules(&chosen(kinds, &arguments.kinds)?, &config, Some(&file.config))?;
     if rules.is_empty() {
         note(
             "there are no rules for these kinds: they are written under `policies.evict` and `retention.rules` of the configuration, or `evict` of a \
@@ -101,11 +103,15 @@ pub(crate) async fn run(
     let recorded: Vec<Kind> = kinds.iter().filter(|kind| kind.record().is_some()).copied().collect();
     store.learn_declared(&recorded).await.map_err(|error| Failure::Work(error.into()))?;
     let name = arguments.explain.as_deref();
+    let departed = match name {
+        Some(name) => departed(&store, &rules, &config, name).await?,
+        None => Vec::new(),
+    };
     let mut all = Vec::new();
     for (kind, rule) in &rules {
         let found = match rule {
             Rule::Eviction(rule, _) => {
-                let together = evict_rules(kind, &config)?;
+                let together = evict_rules(kind, &config, None)?;
                 let restore_grace = config.policies.restore_grace;
                 let scope = ForecastScope { kinds: &mirrored, rules: &together, restore_grace };
                 // A cluster that did not answer is not asked once more for each rule.
@@ -135,8 +141,9 @@ pub(crate) async fn run(
             show(output, &lines, || table(&lines))?;
         }
         Some(name) => {
-            let lines: Vec<Explained<'_>> =
-                all.iter().flat_map(|(kind, rule, found)| explained(kind, rule, found, name)).collect();
+            let left = departed.iter().map(|(kind, departure)| Explained::of_departure(kind, departure));
+            let judged = all.iter().flat_map(|(kind, rule, found)| explained(kind, rule, found, name));
+            let lines: Vec<Explained<'_>> = left.chain(judged).collect();
             show(output, &lines, || explanations(&lines))?;
             if lines.is_empty() {
                 note(&format!(
@@ -175,20 +182,39 @@ async fn leaving(
     }
 }
 
+/// Returns the evicted objects with this name, of the kinds that have rules.
+async fn departed(
+    store: &Store,
+    rules: &[(Kind, Rule<'_>)],
+    config: &Config,
+    name: &str,
+) -> Result<Vec<(&'static str, Departure)>, Failure> {
+    let mut all = Vec::new();
+    let mut last = None;
+    for (kind, rule) in rules {
+        // The rules of a kind follow one another.
+        if last.replace(kind.name()) == Some(kind.name()) {
+            continue;
+        }
+        let found = policies::departures(store, kind, &evict_rules(kind, config, None)?, name).await;
+        let found = found.map_err(|error| failed(kind, rule.name(), error))?;
+        all.extend(found.into_iter().map(|departure| (kind.name(), departure)));
+    }
+    Ok(all)
+}
+
 /// Returns the rules of these kinds, after a check that all can be judged.
-fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
+fn all_rules<'c>(kinds: &[Kind], config: &'c Config, file: Option<&Path>) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
     let mut all = Vec::new();
     for kind in kinds {
-        let evict = evict_rules(kind, config)?.into_iter().map(|rule| {
+        let evict = evict_rules(kind, config, file)?.into_iter().map(|rule| {
             let origin = Origin::of(kind, &config.policies, &rule.name);
             (*kind, Rule::Eviction(rule, origin))
         });
         all.extend(evict);
         for rule in config.retention.rules.iter().filter(|rule| rule.kinds.iter().any(|name| name == kind.name())) {
-            retention::check(kind, rule).map_err(|error| {
-                let wrong = wrong_rule(kind, &rule.name, error);
-                Failure::Usage(anyhow!("`retention.rules`: {wrong}"))
-            })?;
+            retention::check(kind, rule)
+                .map_err(|error| refused(file, rule.condition.line, &wrong_rule(kind, &rule.name, error)))?;
             all.push((*kind, Rule::Retention(rule)));
         }
     }
@@ -196,9 +222,21 @@ fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'
 }
 
 /// Returns the eviction rules of a kind, after a check that all can be judged.
-fn evict_rules(kind: &Kind, config: &Config) -> Result<Vec<EvictionRule>, Failure> {
+fn evict_rules(kind: &Kind, config: &Config, file: Option<&Path>) -> Result<Vec<EvictionRule>, Failure> {
     let rules = policies::rules(kind, &config.policies).into_iter();
-    rules.collect::<Result<_, _>>().map_err(|error: WrongRule| Failure::Usage(anyhow!("{error}")))
+    rules.collect::<Result<_, _>>().map_err(|error: WrongRule| {
+        let configured = config.policies.evict.get(kind.name()).into_iter().flatten();
+        let line = configured.filter(|rule| rule.name == error.rule).map(|rule| rule.condition.line).next();
+        refused(file, line.unwrap_or_default(), &error)
+    })
+}
+
+/// The failure of a rule that cannot be judged, with its place if the configuration has it.
+fn refused(file: Option<&Path>, RuleLine(line): RuleLine, wrong: &WrongRule) -> Failure {
+    Failure::Usage(match (file, line) {
+        (Some(file), Some(line)) => anyhow!("the configuration {}: line {line}: {wrong}", file.display()),
+        _ => anyhow!("{wrong}"),
+    })
 }
 
 fn wrong_rule(kind: &Kind, rule: &str, error: PolicyError) -> WrongRule {
@@ -214,8 +252,8 @@ fn failed(kind: &Kind, rule: &str, error: PolicyError) -> Failure {
 }
 
 /// Refuses a configuration with rules that cannot be judged.
-pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
-    all_rules(kinds, config).map(drop)
+pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind], file: Option<&Path>) -> Result<(), Failure> {
+    all_rules(kinds, config, file).map(drop)
 }
 
 /// Warns of the doubtful rules of a configuration, once for each. Rules that cannot be judged are reported elsewhere.
@@ -235,7 +273,7 @@ pub(crate) fn warn_of_rules(config: &Config, kinds: &[Kind]) {
 /// Refuses rules with a namespace selector if the API server has no namespaces, or does not let us list them. An API server that does not
 /// answer now is asked again in each round.
 pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
-    for (kind, rule) in all_rules(kinds, config)? {
+    for (kind, rule) in all_rules(kinds, config, None)? {
         let Some(selector) = &rule.condition().namespace_selector else { continue };
         match namespaces(client, &kind, selector).await {
             Err(error) if !error.may_pass() => {
@@ -316,6 +354,18 @@ struct Explained<'a> {
     rule: &'a str,
     leaves: bool,
     why: String,
+}
+
+impl<'a> Explained<'a> {
+    /// An object that has left etcd.
+    fn of_departure(kind: &'a str, departure: &'a Departure) -> Self {
+        let rule = match &departure.cause {
+            DepartureCause::Rules(rules) => rules.first().map_or("-", String::as_str),
+            DepartureCause::Kind | DepartureCause::Annotation(_) => "-",
+        };
+        let Departure { namespace, name, .. } = departure;
+        Explained { kind, namespace, name, rule, leaves: false, why: departure.to_string() }
+    }
 }
 
 /// Returns the results of a rule for the objects with this name: for each, if it leaves, and the reason.

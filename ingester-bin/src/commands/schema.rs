@@ -64,6 +64,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
         name: arguments.name.as_deref(),
         allow_destructive: arguments.allow_destructive,
         amend: arguments.amend,
+        dialects: &arguments.dialects,
     };
     let outcome = if arguments.check { folder.check(registry) } else { folder.generate(registry, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
@@ -347,7 +348,8 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
     let taken_back = released.lock_file().migrations.iter().filter(|migration| migration.version > arguments.to);
     let inverse: Vec<ddl::SchemaChange> =
         taken_back.flat_map(|migration| &migration.changes).map(ddl::SchemaChange::inverse).collect();
-    let losses = ddl::losses(&inverse);
+    // Nothing is filled after a migration down.
+    let losses = ddl::losses(&inverse, &Schema::default());
     if !losses.is_empty() && !arguments.allow_destructive {
         return Err(Failure::Usage(anyhow!(
             "this drops data: {}; if that is meant, say so with --allow-destructive",
@@ -362,6 +364,14 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
     store.close().await;
     for migration in &reverted {
         note(&format!("took back: {migration}"));
+    }
+    let emptied = ddl::emptied_tables(&inverse);
+    if !reverted.is_empty() && !emptied.is_empty() {
+        note(&format!(
+            "columns of {} are added again, and empty: run `ingester backfill` of the release that has migration {} as its last",
+            emptied.iter().map(|table| format!("`{table}`")).collect::<Vec<_>>().join(", "),
+            arguments.to
+        ));
     }
     if reverted.is_empty() {
         note(&format!("{database} has run nothing after {}", arguments.to));

@@ -50,41 +50,61 @@ impl NoDescriptors {
     }
 }
 
-/// The value of `#[ingest(retention = "...")]`.
+/// The value of `#[ingest(retention = "...")]`. A text that [`refuse_retention`] refuses gives 0, so that only this refusal is reported.
+pub const fn retention(text: &str) -> Duration {
+    duration(RETENTION, text)
+}
+
+/// The value of `#[ingest(evict(after = "..."))]`, as in [`retention`].
+pub const fn after(text: &str) -> Duration {
+    duration(AFTER, text)
+}
+
+const fn duration(bounds: Bounds, text: &str) -> Duration {
+    match bounds.read(text) {
+        Ok(duration) => duration,
+        Err(_) => Duration::ZERO,
+    }
+}
+
+/// The value of `#[ingest(history = "...")]`, as in [`retention`].
+pub const fn history(text: &str) -> Option<Duration> {
+    match read_history(text) {
+        Ok(keep) => keep,
+        Err(_) => None,
+    }
+}
+
+/// Checks the text of [`retention`].
 ///
 /// # Panics
 /// If it is not a duration within the bounds; in a constant that is a compile error.
 #[track_caller]
-pub const fn retention(text: &str) -> Duration {
-    duration(RETENTION, "`retention` is how long after its object's deletion a row is kept: ", text)
-}
-
-/// The value of `#[ingest(evict(after = "..."))]`.
-///
-/// # Panics
-/// As [`retention`].
-#[track_caller]
-pub const fn after(text: &str) -> Duration {
-    duration(AFTER, "`after` is how long ago the time of `since` must be: ", text)
-}
-
-#[track_caller]
-const fn duration(bounds: Bounds, what: &str, text: &str) -> Duration {
-    match bounds.read(text) {
-        Ok(duration) => duration,
-        Err(error) => refused(what, error),
+pub const fn refuse_retention(text: &str) {
+    if let Err(error) = RETENTION.read(text) {
+        refused("`retention` is how long after its object's deletion a row is kept: ", error)
     }
 }
 
-/// The value of `#[ingest(history = "...")]`.
+/// Checks the text of [`after`].
+///
+/// # Panics
+/// As [`refuse_retention`].
+#[track_caller]
+pub const fn refuse_after(text: &str) {
+    if let Err(error) = AFTER.read(text) {
+        refused("`after` is how long ago the time of `since` must be: ", error)
+    }
+}
+
+/// Checks the text of [`history`].
 ///
 /// # Panics
 /// If it is neither a duration within the bounds nor `forever`; in a constant that is a compile error.
 #[track_caller]
-pub const fn history(text: &str) -> Option<Duration> {
-    match read_history(text) {
-        Ok(keep) => keep,
-        Err(error) => refused("`history` is how long former versions are kept, `forever` or ", error),
+pub const fn refuse_history(text: &str) {
+    if let Err(error) = read_history(text) {
+        refused("`history` is how long former versions are kept, `forever` or ", error)
     }
 }
 

@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::limits::MOST_KEPT;
 use super::path::Path;
 use super::table::Table;
+use super::term::FieldTerm;
 use super::text::same;
 use super::types::SqlType;
 use std::time::Duration;
@@ -75,15 +76,18 @@ pub const fn check_evictable<'a>(immutable: bool, evictable: Option<bool>) -> Op
 
 /// Checks that each field of a field selector is a column, or of many values.
 pub const fn check_evict_fields<'a>(table: &Table, selector: &'a str) -> Option<Fault<'a>> {
-    let mut rest = selector;
-    while !rest.is_empty() {
-        let (term, behind) = split_term(rest);
-        rest = behind;
-        if term.is_empty() {
+    let mut from = 0;
+    while from < selector.len() {
+        let cut = FieldTerm::cut(selector, from);
+        from = cut.end + 1;
+        if cut.is_empty() {
             continue;
         }
-        let Some(end) = operator(term) else { return Some(Fault::EvictOperator(term)) };
-        let field = term.split_at(end).0;
+        let term = selector.split_at(cut.end).0.split_at(cut.begin).1;
+        if cut.operator.is_none() || cut.list_fault(selector).is_some() {
+            return Some(Fault::EvictOperator(term));
+        }
+        let field = term.split_at(cut.field_end - cut.begin).0;
         if place(table, field).is_none() && !is_of_many(table, field) {
             return Some(Fault::EvictField(field));
         }
@@ -122,37 +126,6 @@ pub const fn check_evict_namespace(name: &str) -> Option<Fault<'_>> {
 /// Checks that the kind's objects are in the namespaces that a rule names.
 pub const fn check_evict_namespaces<'a>(namespaced: bool) -> Option<Fault<'a>> {
     if namespaced { None } else { Some(Fault::EvictNoNamespaces) }
-}
-
-/// The text up to the next comma that is not escaped, and the text after it.
-const fn split_term(text: &str) -> (&str, &str) {
-    let bytes = text.as_bytes();
-    let mut end = 0;
-    while end < bytes.len() && bytes[end] != b',' {
-        end += if bytes[end] == b'\\' && end + 1 < bytes.len() { 2 } else { 1 };
-    }
-    if end >= bytes.len() {
-        return (text, "");
-    }
-    let (term, behind) = text.split_at(end);
-    (term, behind.split_at(1).1)
-}
-
-/// Returns where the first operator of a comparison begins. Text in brackets belongs to the key of a map.
-const fn operator(term: &str) -> Option<usize> {
-    let bytes = term.as_bytes();
-    let (mut at, mut in_brackets) = (0, false);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'[' => in_brackets = true,
-            b']' => in_brackets = false,
-            b'=' if !in_brackets && at > 0 && bytes[at - 1] == b'!' => return Some(at - 1),
-            b'=' | b'<' | b'>' if !in_brackets => return Some(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }
 
 /// The place of the column of this name or path, as [`Table::by_name`] and [`Table::by_path`].
@@ -231,20 +204,9 @@ const fn behind(path: Path, field: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{behind, check_evict_by, check_evict_fields, check_evict_since, operator, split_term};
+    use super::{behind, check_evict_by, check_evict_fields, check_evict_since};
     use crate::fixture::MODEL;
     use crate::schema::Path;
-
-    #[test]
-    fn a_field_selector_is_cut_as_queries_cut_it() {
-        assert_eq!(split_term("a=1,b=2"), ("a=1", "b=2"));
-        assert_eq!(split_term(r"a=1\,2,b"), (r"a=1\,2", "b"));
-        assert_eq!(split_term(r"a=1\"), (r"a=1\", ""));
-        for (term, field) in [("a=1", "a"), ("a!=1", "a"), ("a<=1", "a"), (r#"a["x=y"]>1"#, r#"a["x=y"]"#)] {
-            assert_eq!(operator(term).map(|end| &term[..end]), Some(field));
-        }
-        assert_eq!(operator("a"), None);
-    }
 
     #[test]
     fn a_field_is_behind_a_path_only_at_its_steps() {
@@ -267,9 +229,11 @@ mod tests {
     fn an_unknown_column_is_named() {
         let table = MODEL.table();
         let said = |fault: Option<super::Fault<'_>>| fault.map(|fault| fault.to_string()).unwrap_or_default();
-        assert_eq!(said(check_evict_fields(table, "name=a,metadata.namespace!=b,,CREATE_TIME<5")), "");
+        assert_eq!(said(check_evict_fields(table, "name=a,metadata.namespace!=b,,CREATE_TIME<5,uid in (a, b)")), "");
         assert!(said(check_evict_fields(table, "name=a,spec.nothing=b")).contains("`spec.nothing`"));
         assert!(said(check_evict_fields(table, "name")).contains("behind `name`"));
+        assert!(said(check_evict_fields(table, "name in (a")).contains("behind `name in (a`"));
+        assert!(said(check_evict_fields(table, "name=a,nam notin (a)")).contains("`nam`"));
         assert_eq!(said(check_evict_since(table, "create_time")), "");
         assert!(said(check_evict_since(table, "name")).contains("`name` is not a time"));
         assert_eq!(said(check_evict_by(table, "metadata.name")), "");

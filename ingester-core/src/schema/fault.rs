@@ -1,6 +1,7 @@
 //! The mistakes that a table, its columns and its keys can have, and their messages.
 
 use super::limits::{self, MOST_KEPT};
+use super::term::FieldTerm;
 use super::text::Text;
 use super::{Companion, Form, Ident};
 
@@ -161,7 +162,7 @@ pub enum Fault<'a> {
     EvictImmutable,
     /// A rule of evictions of a kind whose objects never leave etcd.
     EvictUnevictable,
-    /// A comparison of a field selector without an operator.
+    /// A term of a field selector without an operator, or whose list does not end.
     EvictOperator(&'a str),
     /// A rule of evictions names a field that is not a column.
     EvictField(&'a str),
@@ -427,7 +428,8 @@ impl Fault<'_> {
                 text.str("objects of this kind are not evictable (`evictable` is false): take the rule away")
             }
             Fault::EvictOperator(term) => text
-                .str("expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=`")
+                .str("expected ")
+                .str(FieldTerm::OPERATORS)
                 .quoted(" behind", term),
             Fault::EvictField(field) => text
                 .quoted("there is no column for the field", field)

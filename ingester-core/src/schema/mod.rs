@@ -21,6 +21,7 @@ mod path;
 mod prune;
 mod stays;
 mod table;
+mod term;
 mod text;
 mod types;
 
@@ -41,5 +42,6 @@ pub use prune::{check_prune, prunes};
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Key, Many, Printed, Table, TableParts, base};
 pub use table::{BASE_KEYS, HISTORY, History, NARROW_KEY, composite_name};
+pub use term::{FieldOperator, FieldTerm};
 pub(crate) use text::{Text, is_identifier_byte, same};
 pub use types::SqlType;

@@ -10,22 +10,67 @@ use crate::value::{ColumnValue, Scalar, Value, Values, class};
 use ingester_wire::quantity::PARTS;
 #[doc(inline)]
 pub use ingester_wire::quantity::{decimal, float, parse};
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::api::resource;
+use serde::{Deserialize, Deserializer};
+use std::fmt;
 
 /// A type whose values are quantities, as text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a quantity",
     label = "neither a text nor a `Quantity`",
-    note = "`unit` and the functions of `wire::quantity` are for a `String` or k8s-openapi's `Quantity`, also in an `Option`"
+    note = "`unit` and the functions of `wire::quantity` are for a `String`, `wire::Quantity` or k8s-openapi's `Quantity`, also in an `Option`"
 )]
 pub trait QuantityText {
     /// The text.
     fn quantity(&self) -> &str;
 }
 
+impl QuantityText for resource::Quantity {
+    fn quantity(&self) -> &str {
+        &self.0
+    }
+}
+
 impl QuantityText for Quantity {
     fn quantity(&self) -> &str {
         &self.0
+    }
+}
+
+/// A quantity as objects of all CRDs have it: a text, or a number where the schema allows both (`x-kubernetes-int-or-string`). k8s-openapi's
+/// `Quantity` refuses numbers. For fields with `#[index(unit = "...")]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Quantity(pub String);
+
+impl<'de> Deserialize<'de> for Quantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reading)
+    }
+}
+
+struct Reading;
+
+impl serde::de::Visitor<'_> for Reading {
+    type Value = Quantity;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a quantity, as a text or a number")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Quantity, E> {
+        Ok(Quantity(text.to_owned()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Quantity, E> {
+        Ok(Quantity(number.to_string()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Quantity, E> {
+        Ok(Quantity(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Quantity, E> {
+        Ok(Quantity(number.to_string()))
     }
 }
 
@@ -146,6 +191,18 @@ pub fn counted(number: i128, unit: Unit) -> i128 {
 mod tests {
     use super::{counted, parse, thousandths, units};
     use crate::schema::Unit;
+
+    #[test]
+    fn a_quantity_is_a_text_or_a_number() {
+        let read =
+            |text: &str| crate::json::from_str::<Option<super::Quantity>>(text).map(|found| found.map(|its| its.0));
+        for (text, quantity) in
+            [("\"500m\"", Some("500m")), ("4", Some("4")), ("-1", Some("-1")), ("0.5", Some("0.5")), ("null", None)]
+        {
+            assert_eq!(read(text).unwrap().as_deref(), quantity, "{text}");
+        }
+        assert!(read("true").is_err() && read("[]").is_err());
+    }
 
     #[test]
     fn whole_numbers_are_rounded_up() {

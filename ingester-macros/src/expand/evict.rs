@@ -1,8 +1,7 @@
 //! The rules by which objects of a kind may leave etcd: their constant, and its checks.
 
-use super::check;
+use super::{check, refuse};
 use crate::model::{EvictionRule, KindDeclaration};
-use crate::span::placed;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::LitStr;
@@ -24,7 +23,7 @@ fn rule(rule: &EvictionRule) -> TokenStream {
     };
     let (name, fields, labels) = (text(&rule.name), text(&rule.field_selector), text(&rule.label_selector));
     let of_namespaces = text(&rule.namespace_selector);
-    let after = rule.after.as_ref().map(|text| placed(text.span(), quote!(__ingester::after(#text))));
+    let after = rule.after.as_ref().map(|text| quote!(__ingester::after(#text)));
     let (after, since) = (option(after), option(rule.since.as_ref().map(|since| quote!(#since))));
     let keep_last = rule.keep_last.as_ref().map(|(count, by)| {
         let count = Literal::usize_unsuffixed(*count as usize);
@@ -62,6 +61,9 @@ pub(super) fn checks(kind: &KindDeclaration) -> TokenStream {
         checks.extend(check(span, quote!(check_evict(__EVICT, #place))));
         if let Some(text) = &rule.field_selector {
             checks.extend(check(text.span(), quote!(check_evict_fields(&__TABLE, #text))));
+        }
+        if let Some(text) = &rule.after {
+            checks.extend(refuse(text, "refuse_after"));
         }
         if let Some(text) = &rule.since {
             checks.extend(check(text.span(), quote!(check_evict_since(&__TABLE, #text))));

@@ -1,7 +1,7 @@
 //! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
 
 use super::columns::{Column, Columns, Former, Names};
-use super::{check, evict, handles, indexed};
+use super::{check, evict, handles, indexed, refuse};
 use crate::model::{Form, KindDeclaration, Message, Record};
 use crate::span::{at, placed};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -94,7 +94,6 @@ fn with_history(kind: &KindDeclaration, table: &TokenStream) -> TokenStream {
     let Some((keep, versions)) = &kind.history else {
         return quote!(const __TABLE: __ingester::Table = #table;);
     };
-    let keep = placed(keep.span(), quote!(__ingester::history(#keep)));
     let versions = match versions {
         Some(versions) => quote!(::core::option::Option::Some(#versions)),
         None => quote!(::core::option::Option::None),
@@ -104,7 +103,7 @@ fn with_history(kind: &KindDeclaration, table: &TokenStream) -> TokenStream {
         const __FORMER_COLUMNS: [__ingester::Column; __MAIN.former_column_count()] = __MAIN.former_columns();
         const __FORMER_KEYS: [__ingester::Key; __MAIN.former_key_count()] = __MAIN.former_keys();
         const __FORMER: __ingester::Table = __MAIN.former(&__FORMER_COLUMNS, &__FORMER_KEYS);
-        const __KEEP: ::core::option::Option<::core::time::Duration> = #keep;
+        const __KEEP: ::core::option::Option<::core::time::Duration> = __ingester::history(#keep);
         const __TABLE: __ingester::Table =
             __MAIN.with_history(__ingester::History { keep: __KEEP, versions: #versions, table: &__FORMER });
     }
@@ -125,13 +124,8 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
-    // A separate constant is evaluated even if nothing uses the kind.
-    let checked_retention = declared.retention.as_ref().map(|text| {
-        let duration = placed(text.span(), quote!(__ingester::retention(#text)));
-        quote!(const __RETENTION: ::core::time::Duration = #duration;)
-    });
-    let retention = match &checked_retention {
-        Some(_) => quote!(::core::option::Option::Some(__RETENTION)),
+    let retention = match &declared.retention {
+        Some(text) => quote!(::core::option::Option::Some(__ingester::retention(#text))),
         None => quote!(::core::option::Option::None),
     };
     let evictable = match declared.evictable {
@@ -176,7 +170,6 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
     let of_crate = declared.protobuf.as_ref().filter(|message| message.descriptors.is_none()).map(descriptors_of_crate);
     quote! {
         #of_crate
-        #checked_retention
         #prune
         #rules
         #[automatically_derived]
@@ -251,7 +244,11 @@ fn table_checks(kind: &KindDeclaration) -> TokenStream {
         checks.extend(check(span, quote!(#of_table(&__TABLE))));
     }
     if let Some((keep, _)) = &kind.history {
+        checks.extend(refuse(keep, "refuse_history"));
         checks.extend(check(keep.span(), quote!(check_history(&__TABLE))));
+    }
+    if let Some(text) = &kind.retention {
+        checks.extend(refuse(text, "refuse_retention"));
     }
     for (place, path) in kind.prune.iter().enumerate() {
         let place = Literal::usize_unsuffixed(place);

@@ -14,8 +14,9 @@ mod refused;
 use crate::model::{ColumnDeclaration, KindDeclaration, Model, NamedVariant, Record, Source, UnitEnum};
 use crate::span::placed;
 use columns::{Columns, Names};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::LitStr;
 
 /// The code for `model`; `library` is the path of `ingester_core`.
 pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
@@ -39,6 +40,12 @@ pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
 /// A check of the library: a compile error at `span` with what it finds.
 fn check(span: Span, call: TokenStream) -> TokenStream {
     placed(span, quote!(const _: () = __ingester::refuse(__ingester::#call);))
+}
+
+/// A check of the library that fails by itself: a compile error at this text. Nothing else evaluates it, so it is reported once.
+fn refuse(text: &LitStr, name: &str) -> TokenStream {
+    let name = Ident::new(name, text.span());
+    placed(text.span(), quote!(const _: () = __ingester::#name(#text);))
 }
 
 /// Traits that give a type which cannot be stored a layout anyway, so that its error is reported once.

@@ -434,9 +434,43 @@ fn a_kind_that_is_nearly_known_is_named() {
         ("michelangelo.api/v2", "Pipelines", "did you mean Pipeline of michelangelo.api/v2?"),
         ("example.com/v1", "Model", "this ingester knows Model of michelangelo.api/v2"),
         ("apps/v1", "DaemonSet", "is not a kind that this ingester mirrors; `ingester kinds` lists them"),
+        (
+            "michelangelo.api/v2",
+            "CronPipeline",
+            "is not a kind that this ingester mirrors; `ingester kinds` lists them",
+        ),
     ] {
         folder.import_input(&of(api_version, kind)).exits(1).says(&[says]);
     }
+}
+
+#[test]
+fn objects_without_a_name_are_counted_and_named_on_request() {
+    let folder = Folder::new();
+    let nameless = |n: u32| {
+        format!(
+            "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {{generateName: run-, namespace: ml, labels: {{n: '{n}'}}}}\n---\n"
+        )
+    };
+    folder.write("objects.yaml", (0..3).map(nameless).collect::<String>() + &model("named", &[], &[]));
+    let ran = folder.import(&["objects.yaml"]).exits(1);
+    let ran = ran.says(&["rejected: 3 objects with `generateName` and no name", "--generate-names"]);
+    assert_eq!(ran.err.matches("rejected: ").count(), 1, "{}", ran.err);
+    folder.import(&["objects.yaml", "--generate-names"]).exits(0);
+    folder.import(&["objects.yaml", "--generate-names"]).exits(0);
+    let names = folder.query("SELECT name FROM model ORDER BY name");
+    assert!(names.len() == 4 && names[1..].iter().all(|name| name.starts_with("run-")), "{names:?}");
+}
+
+#[test]
+fn objects_of_unknown_kinds_are_ignored_on_request() {
+    let folder = Folder::new();
+    let other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n---\n";
+    folder.write("objects.yaml", other.to_owned() + &model("known", &[], &[]));
+    folder.import(&["objects.yaml"]).exits(1);
+    let ran = folder.import(&["objects.yaml", "--ignore-unknown"]).exits(0);
+    let ran = ran.says(&["1 objects of kinds that this ingester does not mirror were ignored"]);
+    assert!(!ran.out.contains("unknown"), "{}", ran.out);
 }
 
 #[test]

@@ -38,8 +38,32 @@ fn rules_of_retention_are_shown_and_explained() {
     // If two rules keep it, one is named.
     assert!(explained.contains("keeps it:"), "{explained}");
     let explained = policies(&["--explain", "evicted"]).exits(0).out;
+    let left = "it left etcd at 2026-05-01T10:00:00.123456Z, by a rule that has changed since or is gone";
+    assert!(explained.contains(left), "{explained}");
     assert!(explained.contains("the rule says so: it leaves SQL with the next round"), "{explained}");
     policies(&["--explain", "live"]).exits(1).says(&["no object named `live` is in the state of a rule"]);
+}
+
+#[test]
+fn an_evicted_object_is_explained_by_what_took_it_out_of_etcd() {
+    let folder = Folder::new();
+    with_states(&folder);
+    let rules = "policies: {evict: {Model: [\
+                 {name: linear, when: {fieldSelector: algorithm=linear}}, \
+                 {name: boosted, when: {fieldSelector: 'algorithm in (xgboost)'}, after: 1h, since: update_time}, \
+                 {name: later, when: {fieldSelector: algorithm=xgboost}, after: 365d}]}}\n";
+    folder.write("ingester.yaml", CONFIG.to_owned() + rules);
+    folder.query("UPDATE model SET update_time = '2026-05-01 08:00:00', create_time = '2026-05-01 08:00:00'");
+    let explain = || {
+        let ran = folder.run(&["policies", "--config", "ingester.yaml", "models", "--explain", "evicted"]).exits(0);
+        ran.out.lines().find(|line| line.contains("it left etcd")).unwrap().to_owned()
+    };
+    let said = explain();
+    assert!(said.contains("by `boosted`, which selects it and whose `after` had passed"), "{said}");
+    folder.query("UPDATE model SET update_time = '2026-05-01 09:30:00'");
+    assert!(explain().contains("no present rule selects it"));
+    folder.query("INSERT INTO model_annotations VALUES ('evicted', 'michelangelo/Immutable', 'true')");
+    assert!(explain().contains("because it has the annotation `michelangelo/Immutable`"));
 }
 
 #[test]
@@ -48,7 +72,7 @@ fn a_rule_that_cannot_be_judged_is_refused_with_its_name() {
     with_states(&folder);
     folder.write("ingester.yaml", CONFIG.replace("fieldSelector: algorithm", "fieldSelector: algorythm"));
     let ran = folder.run(&["policies", "--config", "ingester.yaml"]).exits(2);
-    ran.says(&["`retention.rules`: the rule `failed` of Model", "algorythm"]);
+    ran.says(&["the configuration ingester.yaml: line 7: the rule `failed` of Model", "algorythm"]);
 }
 
 #[test]
@@ -63,7 +87,7 @@ fn a_rule_with_quotes_around_a_value_is_refused_and_a_doubtful_one_is_named() {
         folder.run(&["policies", "--config", "ingester.yaml"])
     };
     policies("algorithm='xgboost'").exits(2).says(&[
-        "the rule `failed` of Model",
+        "ingester.yaml: line 7: retention.rules[1].when.fieldSelector",
         "`'xgboost'` is in quotes",
         "`xgboost`",
     ]);

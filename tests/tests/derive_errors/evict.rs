@@ -13,7 +13,7 @@ use serde::Deserialize;
 #[ingest(evict(name = "d", keep_last(count = 0)))] //~ ERROR `count` takes a number from 1
 #[ingest(evict(name = "e", after = "a day"))] //~ ERROR `after` is how long ago the time of `since` must be: a duration such as
 #[ingest(evict(name = "f", after = "1d", namespaces = ["ml"]))] //~ ERROR objects of this kind are in no namespace: leave out what the rule says of namespaces
-#[ingest(evict(name = "g", when(field_selector = "name")))] //~ ERROR expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `name`
+#[ingest(evict(name = "g", when(field_selector = "name")))] //~ ERROR expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `name`
 #[ingest(evict(name = "h", after = "1d", after = "2d"))] //~ ERROR `after` is given twice
 struct Wrong {}
 

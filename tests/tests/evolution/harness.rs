@@ -26,7 +26,8 @@ pub(crate) struct Case {
     pub(crate) objects: &'static str,
 }
 
-const CHANGE: GenerateOptions<'_> = GenerateOptions { name: Some("change"), allow_destructive: true, amend: false };
+const CHANGE: GenerateOptions<'_> =
+    GenerateOptions { name: Some("change"), allow_destructive: true, amend: false, dialects: &[] };
 
 /// A folder in which `before` is released, and the number of its last migration.
 fn released_before(case: &Case) -> Result<(tempfile::TempDir, Folder, u32)> {

@@ -21,6 +21,8 @@ fn text<'j>(alert: &'j Json, pointer: &str) -> &'j str {
 fn every_alert_says_what_is_wrong_and_has_its_section_in_the_documentation() {
     let page = std::fs::read_to_string(root().join("docs/alerts.md")).unwrap();
     let described: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let repository = manifest.lines().find_map(|line| line.strip_prefix("repository = ")).unwrap().trim_matches('"');
     let alerts = alerts();
     let names: Vec<&str> = alerts.iter().map(|alert| text(alert, "/alert")).collect();
     assert_eq!(described, names, "one section for each alert, in the same order");
@@ -30,7 +32,7 @@ fn every_alert_says_what_is_wrong_and_has_its_section_in_the_documentation() {
             assert!(text(alert, &format!("/annotations/{annotation}")).len() > 15, "{alert}");
         }
         let anchor = text(alert, "/alert").to_lowercase();
-        assert_eq!(text(alert, "/annotations/runbook"), format!("docs/alerts.md#{anchor}"));
+        assert_eq!(text(alert, "/annotations/runbook_url"), format!("{repository}/blob/main/docs/alerts.md#{anchor}"));
     }
 }
 

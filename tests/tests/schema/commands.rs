@@ -73,7 +73,9 @@ fn changes_are_generated_applied_and_reverted() {
     let refused = schema(&folder, &[&["revert", "--to", "1"], &sql[..]].concat()).exits(2);
     refused.says(&["drops data", "the values of `job`.`deadline`", "--allow-destructive"]);
     let revert = [&["revert", "--to", "1", "--allow-destructive"], &sql[..]].concat();
-    schema(&folder, &revert).exits(0).says(&["took back: 0002_change"]);
+    schema(&folder, &revert)
+        .exits(0)
+        .says(&["took back: 0002_change", "run `ingester backfill` of the release that has migration 1 as its last"]);
     schema(&folder, &revert).exits(0).says(&["has run nothing after 1"]);
     schema(&folder, &["apply", "--sql", "nowhere"]).exits(2).says(&["nowhere is not a folder of generated SQL"]);
 

@@ -37,7 +37,7 @@ async fn a_killed_schema_apply_on_a_node_is_completed_by_the_next_run(database: 
 async fn is_completed(database: Database, wanted: u32) -> Result<()> {
     let folder = Folder::new();
     let files = Files::new(folder.path().join("sql"));
-    let options = GenerateOptions { name: Some("change"), allow_destructive: true, amend: false };
+    let options = GenerateOptions { name: Some("change"), allow_destructive: true, ..GenerateOptions::default() };
     files.generate(before::KINDS, &GenerateOptions::default())?;
     let first = files.released()?;
     // Forward, back and forward again, so that every kind of statement runs several times.

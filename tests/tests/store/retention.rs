@@ -111,6 +111,8 @@ async fn imported(store: &Store, path: &Path) -> Result<Summary> {
         inputs: expand(&[path.to_owned()]),
         namespace: None,
         states: ObjectStates::Annotated,
+        generate_names: false,
+        ignore_unknown: false,
         progress: Arc::default(),
         stop: CancellationToken::new(),
     };

@@ -24,6 +24,19 @@ pub struct Condition {
     pub namespaces: Vec<String>,
     /// The labels of the namespaces, in the syntax of Kubernetes' selectors; `None` for all.
     pub namespace_selector: Option<String>,
+    /// Where its rule is written.
+    pub line: RuleLine,
+}
+
+/// The line of a rule in the configuration, for messages; `None` for a rule of a kind. A rule that moves to another line is the same rule, so
+/// all lines are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RuleLine(pub Option<u64>);
+
+impl PartialEq for RuleLine {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Keeps some of the objects that meet `when` in the rule's namespaces: the last ones by `create_time` and uid.
@@ -56,6 +69,7 @@ impl Condition {
             keep_last: rule.keep_last.map(|(count, by)| KeepLast { count, by: texts(by) }),
             namespaces: texts(rule.namespaces),
             namespace_selector: Some(rule.namespace_selector.to_owned()).filter(|text| !text.is_empty()),
+            line: RuleLine::default(),
         })
     }
 
@@ -70,6 +84,7 @@ impl Condition {
             keep_last: rule.keep_last.as_ref().map(|(count, by)| KeepLast { count: *count, by: texts(by) }),
             namespaces: texts(&rule.namespaces),
             namespace_selector: text(&rule.namespace_selector),
+            line: RuleLine(Some(rule.at.tree.line)),
         }
     }
 }

@@ -40,7 +40,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{Condition, KeepLast};
+pub use condition::{Condition, KeepLast, RuleLine};
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;

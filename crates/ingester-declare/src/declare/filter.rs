@@ -166,7 +166,10 @@ fn impossible(schema: &JSONSchemaProps, literal: &str, lower: bool) -> Option<St
             return None;
         }
         let known: Vec<&str> = values.iter().map(String::as_str).collect();
-        let meant = nearest(literal, &known).map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+        // Quotes are a part of the literal.
+        let meant = nearest(literal.trim_matches(['\'', '"']), &known)
+            .map(|meant| format!(", did you mean `{meant}`?"))
+            .unwrap_or_default();
         return Some(format!("by the CRD, it is one of {}, never `{literal}`{meant}", known.join(", ")));
     }
     if schema.x_kubernetes_int_or_string == Some(true) {

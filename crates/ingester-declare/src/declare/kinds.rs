@@ -79,7 +79,11 @@ pub(super) const KEYS: [&str; 23] = [
 pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
     let before = faults.len();
     let mut keys = node.keys_of(&KEYS, faults)?;
-    let crd = keys.take("crd").and_then(|at| read_crd(node, &at, open, faults));
+    let crd = match keys.take("crd") {
+        // Without it nothing says the types of columns, which would be a mistake for each of them.
+        Some(at) => Some(read_crd(node, &at, open, faults)?),
+        None => None,
+    };
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
     let short_names = read_short_names(keys.take("shortNames"), crd.as_ref(), faults);
     let strict = keys.take("strict").and_then(|at| at.truth(faults)).unwrap_or(false);

@@ -355,6 +355,17 @@ impl<'t> Scanner<'t> {
         word
     }
 
+    /// A name after a point. As in kubectl's JSONPath, a character after `\` belongs to it: `.a\.b` is `["a.b"]`.
+    fn name(&mut self) -> String {
+        let mut name = self.word().to_owned();
+        while let Some(escaped) = self.rest.strip_prefix('\\').and_then(|rest| rest.chars().next()) {
+            name.push(escaped);
+            self.rest = &self.rest['\\'.len_utf8() + escaped.len_utf8()..];
+            name.push_str(self.word());
+        }
+        name
+    }
+
     fn path(&mut self) -> Result<Path, String> {
         if self.text.len() > LONGEST {
             return Err(format!("this has {} bytes, and a path has {LONGEST} at most", self.text.len()));
@@ -383,14 +394,14 @@ impl<'t> Scanner<'t> {
         let mut steps = Vec::new();
         loop {
             if self.take('.') {
-                let name = self.word();
+                let name = self.name();
                 if name.is_empty() {
                     return Err(format!(
                         "a name is missing{}: a name with other characters than letters, digits, `_` and `-` is written as [\"a.b/c\"]",
                         self.before_rest()
                     ));
                 }
-                steps.push(Step::Name(name.to_owned()));
+                steps.push(Step::Name(name));
             } else if self.take('[') {
                 steps.push(self.bracket()?);
             } else {
@@ -646,6 +657,13 @@ mod tests {
             ".spec.roles | replicas",
         ] {
             assert_eq!(Path::parse(text).map(|path| path.to_string()), Ok(text.to_owned()));
+        }
+        for (text, shown) in [
+            (r".status.currentIngestionSpec\.json", ".status[\"currentIngestionSpec.json\"]"),
+            (r".metadata.labels.example\.com\/region", ".metadata.labels[\"example.com/region\"]"),
+            (r".\.a", "[\".a\"]"),
+        ] {
+            assert_eq!(Path::parse(text).map(|path| path.to_string()), Ok(shown.to_owned()), "{text}");
         }
         let loose = " .status.conditions[ type = Running ].x|lower ";
         assert_eq!(Path::parse(loose).unwrap().to_string(), ".status.conditions[type=\"Running\"].x | lower");

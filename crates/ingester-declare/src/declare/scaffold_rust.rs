@@ -93,7 +93,7 @@ impl Wanted {
     }
 
     fn rust_type(&self) -> &'static str {
-        if self.unit.is_some() { "Option<String>" } else { rust_type(self.ty) }
+        if self.unit.is_some() { "Option<Quantity>" } else { rust_type(self.ty) }
     }
 
     /// Its path, if only one gives a value, and that one always counts.
@@ -389,6 +389,9 @@ impl Struct {
         }
         if self.functions.contains("Option<Time>") || uses(&self.fields, "Time>") {
             text.push_str("use ingester_core::wire::Time;\n");
+        }
+        if uses(&self.fields, "Quantity>") {
+            text.push_str("use ingester_core::wire::quantity::Quantity;\n");
         }
         text.push_str("use serde::Deserialize;\n");
         if uses(&self.fields, "BTreeMap<") {

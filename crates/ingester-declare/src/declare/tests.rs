@@ -548,6 +548,15 @@ fn a_type_comes_from_the_crd_where_it_is_left_out() {
 }
 
 #[test]
+fn a_crd_that_cannot_be_read_is_one_mistake() {
+    let text = "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  crd: none.yaml\n  columns:\n  - {column: a, path: .spec.a}\n  \
+                - {column: b, path: .spec.b}\n";
+    let faults = kinds("kinds.yaml", text, &nothing).unwrap_err().to_string();
+    assert_eq!(faults.lines().count(), 1, "{faults}");
+    assert!(faults.contains("line 5: kinds[0].crd: cannot read none.yaml"), "{faults}");
+}
+
+#[test]
 fn a_rule_names_only_values_that_the_crd_lists() {
     let crd = crd_of(
         "Job",

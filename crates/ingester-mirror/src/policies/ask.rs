@@ -44,7 +44,7 @@ pub enum PolicyError {
 }
 
 /// Returns the query of a rule about its kind.
-fn query(Condition { when, namespaces, .. }: &Condition) -> Query {
+pub(super) fn query(Condition { when, namespaces, .. }: &Condition) -> Query {
     Query { namespaces: namespaces.clone(), states: States::LIVE, filters: when.clone(), ..Query::default() }
 }
 
@@ -143,7 +143,17 @@ pub(crate) async fn candidates(
     kind: &Kind,
     condition: &Condition,
 ) -> Result<Vec<Candidate>, PolicyError> {
-    let asked = store.ask_about(kind, &query(condition), store.limits())?;
+    candidates_of(store, kind, condition, query(condition)).await
+}
+
+/// Returns the rows of this query as candidates of a rule, read at one point in time.
+pub(super) async fn candidates_of(
+    store: &Store,
+    kind: &Kind,
+    condition: &Condition,
+    query: Query,
+) -> Result<Vec<Candidate>, PolicyError> {
+    let asked = store.ask_about(kind, &query, store.limits())?;
     let (since, by) = places(condition, asked.checked())?;
     let mut read = vec![base::NAMESPACE, base::NAME, base::CREATE_TIME];
     read.extend(STANDING_PLACES);

@@ -12,6 +12,7 @@
 //! | `mandate.rs` | the rules under which a round hands objects on; pure |
 //! | `dependents.rs` | dependents that no live row shows, which the API server lists |
 //! | `forecast.rs` | the effect that a rule would have, for people |
+//! | `departures.rs` | when and by what evicted objects left etcd, for people |
 //!
 //! # Guarantees
 //! - A rule is judged on one snapshot, which is the result of one statement: at least the last objects of each group of that snapshot stay.
@@ -22,6 +23,7 @@
 //!   known.
 
 mod ask;
+mod departures;
 mod dependents;
 mod forecast;
 mod hindrance;
@@ -32,6 +34,7 @@ mod rules;
 mod tests;
 
 pub use ask::{PolicyError, check, doubt};
+pub use departures::{Departure, DepartureCause, departures};
 pub use forecast::{Forecast, ForecastScope, forecast};
 pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};

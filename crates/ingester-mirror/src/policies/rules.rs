@@ -1,5 +1,5 @@
-//! The rules of a kind: the rules in its struct or file, with the changes that loosen them in the configuration, and the rules that only
-//! the configuration has. Pure.
+//! The rules of a kind: the rules in its struct or file, as the configuration narrows them, and the rules that only the
+//! configuration has. Pure.
 
 use super::{PolicyError, check};
 use ingester_config::{Condition, EvictionRule, KeepLast, Policies};
@@ -12,8 +12,8 @@ use std::fmt;
 pub enum Origin {
     /// In the kind's struct or file. It evicts nothing.
     Kind,
-    /// In the kind's struct or file. The configuration has a rule with this name, which loosens it and switches it on or off.
-    Loosened,
+    /// In the kind's struct or file. The configuration has a rule with this name, which narrows it and switches it on or off.
+    Narrowed,
     /// In the configuration.
     Configuration,
 }
@@ -23,7 +23,7 @@ impl Origin {
     pub fn of(kind: &Kind, policies: &Policies, rule: &str) -> Self {
         let is_of_kind = kind.evict().iter().any(|its| its.name == rule);
         match is_of_kind {
-            true if change_of(kind, policies, rule).is_some() => Origin::Loosened,
+            true if change_of(kind, policies, rule).is_some() => Origin::Narrowed,
             true => Origin::Kind,
             false => Origin::Configuration,
         }
@@ -34,7 +34,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Origin::Kind => "kind",
-            Origin::Loosened => "kind, configuration",
+            Origin::Narrowed => "kind, configuration",
             Origin::Configuration => "configuration",
         })
     }
@@ -69,7 +69,7 @@ pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<EvictionRule, Wrong
         let made = || -> Result<EvictionRule, PolicyError> {
             let its = EvictionRule::of_kind(rule)?;
             let rule = match change_of(kind, policies, rule.name) {
-                Some(change) => loosened(its, change)?,
+                Some(change) => narrowed(its, change)?,
                 None => its,
             };
             check(kind, &rule)?;
@@ -115,7 +115,7 @@ fn ensure_bounded(kind: &Kind, rule: &EvictionRule) -> Result<(), PolicyError> {
 }
 
 /// The kind's rule combined with the configuration's.
-fn loosened(its: EvictionRule, change: &EvictionRule) -> Result<EvictionRule, PolicyError> {
+fn narrowed(its: EvictionRule, change: &EvictionRule) -> Result<EvictionRule, PolicyError> {
     let condition = both(its.condition, &change.condition)?;
     Ok(EvictionRule { name: its.name, condition, enforce: change.enforce })
 }
@@ -123,8 +123,9 @@ fn loosened(its: EvictionRule, change: &EvictionRule) -> Result<EvictionRule, Po
 /// The condition of the kind combined with the configuration's: both must hold, so no object leaves that the kind's owner did not intend.
 /// Keys that would have no effect, or an unexpected one, are refused.
 fn both(its: Condition, change: &Condition) -> Result<Condition, PolicyError> {
-    let refused =
-        |what: &str| Err(PolicyError::Rule(format!("{what}: the configuration may only loosen a rule of the kind")));
+    let refused = |what: &str| {
+        Err(PolicyError::Rule(format!("{what}: the configuration may only narrow a rule of the kind, not widen it")))
+    };
     if its.after.is_some() && change.since.is_some() {
         return refused("`since` comes from the kind's rule, leave it out");
     }
@@ -155,6 +156,7 @@ fn both(its: Condition, change: &Condition) -> Result<Condition, PolicyError> {
         keep_last,
         namespaces: if change.namespaces.is_empty() { its.namespaces } else { change.namespaces.clone() },
         namespace_selector: (!selectors.is_empty()).then(|| selectors.join(",")),
+        line: change.line,
     })
 }
 
@@ -209,7 +211,7 @@ mod tests {
         let [Ok(switched), Ok(added)] = &found[..] else { panic!("{found:?}") };
         assert_eq!((switched, added), (&EvictionRule { enforce: true, ..dry.clone() }, &own));
         let origin = |rule: &EvictionRule| Origin::of(&KIND, &configured, &rule.name);
-        assert_eq!((origin(switched), origin(added)), (Origin::Loosened, Origin::Configuration));
+        assert_eq!((origin(switched), origin(added)), (Origin::Narrowed, Origin::Configuration));
     }
 
     #[test]
@@ -240,7 +242,10 @@ mod tests {
             (of(&["ml", "web"]), "the namespace `web`"),
         ] {
             let error = both(its(), &wrong).unwrap_err().to_string();
-            assert!(error.contains(says) && error.ends_with("may only loosen a rule of the kind"), "{error}");
+            assert!(
+                error.contains(says) && error.ends_with("may only narrow a rule of the kind, not widen it"),
+                "{error}"
+            );
         }
         // The configuration may set what the kind does not say.
         let bare = Condition { keep_last: None, after: None, namespaces: Vec::new(), ..its() };

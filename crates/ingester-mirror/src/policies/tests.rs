@@ -1,6 +1,6 @@
 //! Tests rules on stored rows: which rows are candidates, and what hinders their objects.
 
-use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, candidates, check, doubt, forecast};
+use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, check, doubt, forecast};
 use crate::fixture;
 use http::{Request, Response};
 use ingester_config::{Condition, EvictionRule, KeepLast};
@@ -226,16 +226,6 @@ async fn groups_are_the_values_of_columns() {
     let keep = KeepLast { count: 2, by: vec!["metadata.namespace".into()] };
     let found = foresee(rows, &rule_of(Condition { keep_last: Some(keep), after: None, ..condition() })).await;
     assert_eq!(leaving(&found), ["a"]);
-}
-
-#[tokio::test]
-async fn a_rule_with_quotes_around_a_value_is_not_judged() {
-    let quoted = Condition { when: parse_field_selector("name!='a'").unwrap(), ..condition() };
-    let said = check(&MODEL, &rule_of(quoted.clone())).unwrap_err().to_string();
-    assert!(said.contains("`'a'` is in quotes") && said.ends_with("`a`"), "{said}");
-    let store = Store::in_memory(&[MODEL]).await.unwrap();
-    store.write(MODEL.table(), vec![row("a", |_| {})]).await.unwrap();
-    assert!(candidates(&store, &MODEL, &quoted).await.is_err());
 }
 
 #[test]

@@ -241,13 +241,15 @@ async fn users_read_what_they_may_read_in_the_cluster() {
     assert_eq!(ask(&service, "GET", MODELS, &eve).await.0, 403);
     let (code, list) = ask(&service, "GET", &format!("{MODELS}?fieldSelector=metadata.name%3Da"), &eve).await;
     assert_eq!((code, names(&list)), (200, vec!["a".into()]));
-    for selector in ["metadata.name!%3Da", "metadata.name%3Db", "metadata.uid%3Da", ""] {
+    for selector in ["metadata.name!%3Da", "metadata.name%3Db", "metadata.name+in+(a)", "metadata.uid%3Da", ""] {
         assert_eq!(
             ask(&service, "GET", &format!("{MODELS}?fieldSelector={selector}"), &eve).await.0,
             403,
             "{selector}"
         );
     }
+    let (code, list) = ask(&service, "GET", &format!("{MODELS}?fieldSelector=metadata.name+in+(a,x)"), &ada).await;
+    assert_eq!((code, names(&list)), (200, vec!["a".into()]));
     // Two different names do not count as one.
     let both = format!("{MODELS}?fieldSelector=metadata.name%3Db&fieldSelector=metadata.name%3Da");
     let (code, list) = ask(&service, "GET", &both, &eve).await;
@@ -418,6 +420,8 @@ async fn a_field_without_a_column_is_refused_in_words_of_the_request() {
         ("fieldSelector=metadata.annotations.note%3Dx", "scan=true"),
         ("order-by=none", "`none`"),
         ("fieldSelector=spec.a.nonsense%3Dx", "scan=true"),
+        ("fieldSelector=metadata.name%3D'a'", "write it without them, `a`"),
+        ("fieldSelector=metadata.name+in+(a", "expected `)`"),
     ] {
         for method in ["GET", "DELETE"] {
             let (code, status) = ask(&service, method, &format!("{MODELS}?{wrong}"), &ada).await;

@@ -25,6 +25,6 @@ pub use plan::{Phase, Step, plan, steps_of};
 pub use redundant::{RedundantKey, redundant_keys};
 pub use schema::Schema;
 pub(crate) use storage::storage_class;
-pub use summary::{ForeignType, losses, questions, staying_losses, summary};
+pub use summary::{ForeignType, emptied_tables, losses, questions, staying_losses, summary};
 pub use table::{ColumnDef, KeyDef, TableDef};
 pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};

@@ -16,9 +16,10 @@ pub struct RedundantKey {
     pub by: KeyDef,
 }
 
-/// The redundant keys of these tables, except for those that every table has. Of two keys with the same columns, it is the second.
+/// The redundant keys of these tables, except for those that every table has. Of two keys with the same columns, it is the second. A table of
+/// former versions has the keys of its main table, which is enough to name.
 pub fn redundant_keys(schema: &Schema) -> Vec<RedundantKey> {
-    schema.tables.iter().flat_map(of_table).collect()
+    schema.tables.iter().filter(|table| !table.is_history()).flat_map(of_table).collect()
 }
 
 fn of_table(table: &TableDef) -> impl Iterator<Item = RedundantKey> {

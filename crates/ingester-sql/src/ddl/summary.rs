@@ -225,11 +225,7 @@ pub fn summary(
             if servers.families().iter().any(copies) {
                 text.push_str("    writers of this table wait until it is copied\n");
             }
-            // Nothing is filled after a migration down, and former versions never are.
-            let of_history =
-                change.within().and_then(|table| backfilled.table(table)).is_some_and(TableDef::is_history);
-            let refilled = !backfilled.tables.is_empty() && !of_history;
-            if let Some(loss) = change.loss(all, refilled, servers) {
+            if let Some(loss) = change.loss(all, is_refilled(change, backfilled), servers) {
                 let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
             }
         }
@@ -305,9 +301,33 @@ pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange])
     no_longer_staying(before, after, changes).iter().map(loss).collect()
 }
 
-/// Describes the data that these changes drop.
-pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
-    changes.iter().filter_map(|change| change.loss(changes, true, Servers::All)).collect()
+/// Describes the data that these changes drop, as the [`summary`] of their migration does. `backfilled` has the tables whose new columns are
+/// backfilled afterwards.
+pub fn losses(changes: &[SchemaChange], backfilled: &Schema) -> Vec<String> {
+    let loss = |change: &SchemaChange| change.loss(changes, is_refilled(change, backfilled), Servers::All);
+    changes.iter().filter_map(loss).collect()
+}
+
+/// The tables that have columns, or are tables of many values, which these changes add, so that they are empty until a backfill.
+pub fn emptied_tables(changes: &[SchemaChange]) -> Vec<Ident> {
+    let mut tables = Vec::new();
+    for change in changes {
+        let table = match change {
+            SchemaChange::AddColumn { table, .. } => *table,
+            SchemaChange::CreateTable(table) if is_alone(table, changes.iter().filter_map(created)) => table.name,
+            _ => continue,
+        };
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+    tables
+}
+
+/// Returns true if a backfill fills what the change empties. Nothing is filled after a migration down, and former versions never are.
+fn is_refilled(change: &SchemaChange, backfilled: &Schema) -> bool {
+    let of_history = change.within().and_then(|table| backfilled.table(table)).is_some_and(TableDef::is_history);
+    !backfilled.tables.is_empty() && !of_history
 }
 
 /// Asks about columns that may have been renamed, one question for each: the table loses only one column of this type, and gets only one.

@@ -151,7 +151,33 @@ fn a_base_column_is_converted_in_place() {
     let base = |ty| one(vec![column("name", ty)]);
     let changes = diff(&base(SqlType::VarChar(256)), &base(SqlType::VarChar(100)));
     assert!(matches!(&changes[..], [change @ SchemaChange::Retype { .. }] if change.is_destructive()), "{changes:?}");
-    assert_eq!(losses(&changes), ["the values of `job`.`name` that do not fit VARCHAR(100)"]);
+    assert_eq!(losses(&changes, &Schema::default()), ["the values of `job`.`name` that do not fit VARCHAR(100)"]);
+}
+
+#[test]
+fn a_refusal_says_what_the_migration_says_also_of_former_versions() {
+    let valid_from = Ident::new("valid_from");
+    let schema = |ty| {
+        let mut history = table("job_history", vec![column("valid_from", SqlType::DateTime), column("size", ty)]);
+        history.primary_key.push(valid_from);
+        history.keys.push(KeyDef { name: Ident::new("one"), columns: vec![Ident::new("size")] });
+        history.keys.push(KeyDef { name: Ident::new("two"), columns: vec![Ident::new("size")] });
+        Schema { tables: vec![table("job", vec![column("size", ty)]), history], ..Schema::default() }
+    };
+    let (before, after) = (schema(SqlType::Int), schema(SqlType::DateTime));
+    let changes = diff(&before, &after);
+    for (backfilled, filled) in [(&after, 1), (&Schema::default(), 0)] {
+        let said = summary(&changes, &changes, backfilled, Servers::All, &[]);
+        let losses = losses(&changes, backfilled);
+        assert_eq!(losses.len(), 2, "{losses:?}");
+        for loss in &losses {
+            assert!(said.contains(&format!("DESTRUCTIVE: {loss}")), "{loss}\n{said}");
+        }
+        assert_eq!(losses.iter().filter(|loss| loss.contains("filled again")).count(), filled, "{losses:?}");
+    }
+    assert_eq!(emptied_tables(&changes), [Ident::new("job"), Ident::new("job_history")]);
+    // A table of former versions repeats the keys of its main table, and needs no warning of its own.
+    assert_eq!(redundant_keys(&after), []);
 }
 
 #[test]

@@ -320,16 +320,6 @@ pub enum QueryError {
         /// The enum's names.
         known: &'static [&'static str],
     },
-    /// A value of a rule that has quotes around it.
-    #[error("`{field}`: `{value}` is in quotes, which belong to the value: write it without them, `{bare}`")]
-    Quoted {
-        /// The field.
-        field: String,
-        /// The value.
-        value: String,
-        /// The value without its quotes.
-        bare: String,
-    },
     /// A value of a rule that the enum of a column lacks.
     #[error("`{field}` is an enum, and `{name}` is not one of its names ({})", meant(.name, .known))]
     NotAName {

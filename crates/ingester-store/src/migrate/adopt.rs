@@ -8,7 +8,7 @@ use ingester_core::Registry;
 use ingester_core::kind::Kind;
 use ingester_sql::ddl::{self, Schema, SchemaChange};
 use ingester_sql::dialect::Access;
-use ingester_sql::dialect::statements::{MarkRows, NewerRows};
+use ingester_sql::dialect::statements::{CountTable, MarkRows, NewerRows};
 
 /// Rows of a page.
 const PAGE: usize = 500;
@@ -38,14 +38,14 @@ impl Store {
     }
 
     /// Makes the lock file count the definitions of a kind that a file has declared. The lock file does not know the file's numbers, so all
-    /// rows lose theirs: a backfill then reads them, and no rule judges them before. Returns how many rows. Nothing else may write the
-    /// table at the same time.
+    /// rows lose theirs: a backfill then reads them, and no rule judges them before. Returns how many rows a backfill will read, which are all.
+    /// Nothing else may write the table at the same time.
     ///
     /// # Errors
     /// If the database cannot be read or written within the retries.
     pub async fn adopt(&self, kind: &Kind) -> Result<u64, StoreError> {
         let table = kind.table();
-        let (mut rows, mut after) = (0, String::new());
+        let mut after = String::new();
         loop {
             let newer = |narrow| NewerRows { table, ingest_version: 0, after: &after, limit: PAGE, narrow };
             let page = || async { self.by_narrow_key(newer).await };
@@ -57,12 +57,19 @@ impl Store {
                 let marked = tx.execute(&MarkRows { table, ingest_version: 0, uids: &uids }).await;
                 tx.end(marked).await
             };
-            rows += self.with_retries(|| format!("marking rows of {}", table.name), mark).await?;
+            self.with_retries(|| format!("marking rows of {}", table.name), mark).await?;
             after.clone_from(last);
         }
         self.forget_declared(kind).await?;
         self.forget_latest(table.name.as_str()).await?;
         self.record_latest(std::slice::from_ref(kind)).await?;
-        Ok(rows)
+        // Also those that had no number before, because they were rejects or imported.
+        let count = || async {
+            let mut tx = self.pool.begin(Access::Read).await?;
+            let counted = tx.fetch(&CountTable { table: table.name }).await;
+            tx.end(counted).await
+        };
+        let counts: Vec<u64> = self.with_retries(|| format!("counting rows of {}", table.name), count).await?;
+        Ok(counts.into_iter().sum())
     }
 }

@@ -254,7 +254,7 @@ impl Store {
         let live = live_schema(&catalog, self.dialect(), wanted, &narrowed);
         let (changes, left) = changes(&live, wanted, may);
         let mut declared = Declared { made: Vec::new(), left };
-        let refused = refusal(&changes, may);
+        let refused = refusal(&changes, wanted, may);
         if let Some(refused) = refused {
             migrating.end().await?;
             return Err(refused);
@@ -415,7 +415,7 @@ fn changes(live: &Schema, wanted: &Schema, may: May) -> (Vec<SchemaChange>, Vec<
 }
 
 /// Returns the reason why these changes may not be made.
-fn refusal(changes: &[SchemaChange], may: May) -> Option<DeclaredError> {
+fn refusal(changes: &[SchemaChange], wanted: &Schema, may: May) -> Option<DeclaredError> {
     let foreign = changes.iter().find_map(|change| match change {
         SchemaChange::PrimaryKey { table, .. } => Some(table.to_string()),
         _ => None,
@@ -426,7 +426,7 @@ fn refusal(changes: &[SchemaChange], may: May) -> Option<DeclaredError> {
     if may == May::Add && !changes.iter().all(adds) {
         return Some(DeclaredError::MoreThanAdded(changes.iter().map(SchemaChange::sentence).collect()));
     }
-    let losses = ddl::losses(changes);
+    let losses = ddl::losses(changes, wanted);
     (may != May::Drop && !losses.is_empty()).then_some(DeclaredError::Destructive(losses))
 }
 

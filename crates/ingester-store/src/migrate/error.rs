@@ -86,7 +86,7 @@ pub enum ApplyError {
     )]
     Another(String),
     /// A migration was released without files for the dialect, because it is older than the dialect.
-    #[error("migration {0} was released without files for {1}")]
+    #[error("migration {0} was released without files for {1}; `ingester schema generate --dialects` adds them")]
     Dialect(String, Dialect),
     /// A migration that does not exist.
     #[error("there is no migration {0}; the last one is {1}: `ingester schema info` lists them")]

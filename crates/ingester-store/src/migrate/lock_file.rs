@@ -4,6 +4,7 @@ use crate::ledger::Ledger;
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
 use ingester_core::schema::{BASE_COLUMNS, Companion, Fingerprint, Ident, Stays, base};
 use ingester_sql::ddl::{Schema, SchemaChange, TableDef, ViewDef};
+use ingester_sql::dialect::Dialect;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ pub(super) const LOCK_FILE: &str = "schema.lock.json";
 pub struct LockFile {
     /// The table in which a database records the migrations that it has run.
     pub ledger: Ledger,
+    /// The names of the dialects that have files; none for all of them.
+    pub(super) dialects: Vec<String>,
     /// The tables and views, in the order in which they are created.
     pub tables: Schema,
     /// The definitions of each kind, by the name of its main table.
@@ -30,6 +33,8 @@ pub struct LockFile {
 struct Written {
     #[serde(default, skip_serializing_if = "Ledger::is_default")]
     ledger: Ledger,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    dialects: Vec<String>,
     tables: Vec<TableDef>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     views: Vec<ViewDef>,
@@ -40,15 +45,15 @@ struct Written {
 
 impl From<Written> for LockFile {
     fn from(written: Written) -> Self {
-        let Written { ledger, tables, views, definitions, migrations } = written;
-        LockFile { ledger, tables: Schema { tables, views }, definitions, migrations }
+        let Written { ledger, dialects, tables, views, definitions, migrations } = written;
+        LockFile { ledger, dialects, tables: Schema { tables, views }, definitions, migrations }
     }
 }
 
 impl From<LockFile> for Written {
     fn from(file: LockFile) -> Self {
-        let LockFile { ledger, tables: Schema { tables, views }, definitions, migrations } = file;
-        Written { ledger, tables, views, definitions, migrations }
+        let LockFile { ledger, dialects, tables: Schema { tables, views }, definitions, migrations } = file;
+        Written { ledger, dialects, tables, views, definitions, migrations }
     }
 }
 
@@ -97,6 +102,32 @@ pub(super) fn is_base(column: Ident) -> bool {
 }
 
 impl LockFile {
+    /// Returns the dialects that have files.
+    pub fn dialects(&self) -> Vec<Dialect> {
+        let has =
+            |dialect: &Dialect| self.dialects.is_empty() || self.dialects.iter().any(|name| name == dialect.name());
+        Dialect::ALL.into_iter().filter(has).collect()
+    }
+
+    /// Sets the dialects that have files. Returns the paths of the files of migrations that are left out now.
+    pub(super) fn set_dialects(&mut self, dialects: &[Dialect]) -> Vec<String> {
+        let is_all = Dialect::ALL.iter().all(|dialect| dialects.contains(dialect));
+        let names = Dialect::ALL.into_iter().filter(|dialect| !is_all && dialects.contains(dialect));
+        self.dialects = names.map(|dialect| dialect.name().to_owned()).collect();
+        let mut left_out = Vec::new();
+        for dialect in Dialect::ALL.into_iter().filter(|dialect| !dialects.contains(dialect)) {
+            let folder = format!("{dialect}/");
+            for migration in &mut self.migrations {
+                let (its, others) =
+                    std::mem::take(&mut migration.files).into_iter().partition(|(path, _)| path.starts_with(&folder));
+                migration.files = others;
+                let its: BTreeMap<String, String> = its;
+                left_out.extend(its.into_keys());
+            }
+        }
+        left_out
+    }
+
     /// Returns the number of the kind's definition; the default if it is not the last one here.
     ///
     /// # Errors

@@ -132,7 +132,7 @@ mod tests {
         let released = Released::new(lock_file, BTreeMap::from([(path, "SELECT 1".into())])).unwrap();
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
         let error = released.apply(&store, &mut |_| {}).await.unwrap_err().to_string();
-        assert_eq!(error, "migration 0001_a was released without files for sqlite");
+        assert!(error.starts_with("migration 0001_a was released without files for sqlite; "), "{error}");
         assert_eq!(released.pending(&store).await.unwrap(), ["0001_a"]);
     }
 }

@@ -1,6 +1,7 @@
 //! The content of a document, on its way from the thread that reads to the task that writes.
 
 use super::Origin;
+use ingester_core::kind::{Kind, find};
 use ingester_core::row::Row;
 use ingester_store::Reject;
 
@@ -16,10 +17,35 @@ pub(super) struct Loaded {
     reason = "nearly all documents are rows, so the other variants may take as much room"
 )]
 pub(super) enum Found {
-    Row { place: usize, row: Row, reject: Reject },
-    LeftOut { place: usize },
-    Unreadable { reason: String },
-    Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
+    Row {
+        place: usize,
+        row: Row,
+        reject: Reject,
+    },
+    LeftOut {
+        place: usize,
+    },
+    /// It has `generateName` and no name, so nothing identifies it.
+    Nameless {
+        place: usize,
+    },
+    /// It is of an unknown kind, and such objects are ignored.
+    Ignored,
+    Unreadable {
+        reason: String,
+    },
+    Rejected {
+        place: Option<usize>,
+        object: String,
+        reason: String,
+        reject: Option<Reject>,
+    },
+}
+
+/// Returns the place of a kind in the registry.
+pub(super) fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usize> {
+    let found = find(kinds, api_version, kind)?;
+    kinds.iter().position(|kind| std::ptr::eq(kind, found))
 }
 
 /// Returns kind, namespace and name in kubectl's form.

@@ -7,6 +7,7 @@
 //! Must not: print (the program does that).
 
 mod found;
+mod generated;
 mod inputs;
 mod namespace;
 mod read;
@@ -128,6 +129,10 @@ pub struct Summary {
     pub unknown: u64,
     /// Among `unknown`, the whole inputs, or the rest of one.
     pub unreadable: u64,
+    /// Among the rejected objects, those with `generateName` and no name.
+    pub nameless: u64,
+    /// Objects of unknown kinds that were ignored, as the caller wanted. They count nowhere else.
+    pub ignored: u64,
     /// True if the import was stopped. Rows that were not written by then have no count of their own.
     pub stopped: bool,
 }
@@ -272,6 +277,10 @@ pub struct Import<'s> {
     pub namespace: Option<String>,
     /// The source of objects' states.
     pub states: ObjectStates,
+    /// Objects with `generateName` and no name get a name. Otherwise they are rejected, and only counted.
+    pub generate_names: bool,
+    /// Objects of unknown kinds are counted, but are no problem.
+    pub ignore_unknown: bool,
     /// The progress of the import.
     pub progress: Arc<Progress>,
     /// Stops the import after the batch that is being written, or after a few seconds without that batch.
@@ -291,9 +300,11 @@ pub async fn import(
     problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
     let (destination, stop) = (Destination::Store(store), CancellationToken::new());
-    Import { destination, kinds, inputs, namespace: None, states: ObjectStates::Live, progress, stop }
-        .run(problem)
-        .await
+    let (namespace, states) = (None, ObjectStates::Live);
+    let (generate_names, ignore_unknown) = (false, false);
+    let import =
+        Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, progress, stop };
+    import.run(problem).await
 }
 
 impl Import<'_> {
@@ -319,12 +330,17 @@ async fn run(
     summary: &mut Summary,
     mut problem: impl FnMut(&Problem),
 ) -> Result<Result<(), JoinError>, StoreError> {
-    let Import { destination, kinds, inputs, namespace, states, progress, stop } = import;
+    let Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, progress, stop } =
+        import;
     let mut waiting = Waiting::of(kinds.len());
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
     let reader = tokio::task::spawn_blocking({
         let progress = progress.clone();
-        move || read::read(inputs, kinds, read::Asked { namespace: namespace.as_deref(), states }, &progress, &sender)
+        move || {
+            let namespace = namespace.as_deref();
+            let asked = read::Asked { namespace, states, generate_names, ignore_unknown };
+            read::read(inputs, kinds, asked, &progress, &sender);
+        }
     });
 
     'reading: while let Some(chunk) = stop.run_until_cancelled(receiver.recv()).await.flatten() {
@@ -347,6 +363,12 @@ async fn run(
                     summary.kinds[place].1.read += 1;
                     summary.kinds[place].1.left_out += 1;
                 }
+                Found::Nameless { place } => {
+                    summary.kinds[place].1.read += 1;
+                    summary.kinds[place].1.rejected += 1;
+                    summary.nameless += 1;
+                }
+                Found::Ignored => summary.ignored += 1,
                 Found::Unreadable { reason } => {
                     problem(&Problem { origin, object: String::new(), reason });
                     summary.unknown += 1;
@@ -475,6 +497,8 @@ mod tests {
             inputs: Vec::new(),
             namespace: None,
             states: ObjectStates::Live,
+            generate_names: false,
+            ignore_unknown: false,
             progress: Arc::default(),
             stop,
         };

@@ -2,7 +2,7 @@
 
 use super::found::{Found, named};
 use ingester_core::kind::Kind;
-use ingester_core::object::{Identity, with_namespace};
+use ingester_core::object::{Identity, with_metadata};
 
 /// Like [`put`], for the known part of the identity of an object that cannot be read. Returns false if it belongs to another namespace.
 pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &str) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<Strin
         return Ok(text);
     }
     match identity.namespace.as_deref().unwrap_or_default() {
-        "" => Ok(with_namespace(&text, namespace).unwrap_or(text)),
+        "" => Ok(with_metadata(&text, "namespace", namespace).unwrap_or(text)),
         own if own == namespace => Ok(text),
         own => {
             let place = kinds

@@ -1,11 +1,11 @@
 //! The reading thread turns files into documents, objects and rows.
 
-use super::found::{Found, Loaded, named, shown};
-use super::{Input, ObjectStates, Origin, Progress, namespace, states};
+use super::found::{Found, Loaded, named, place, shown};
+use super::{Input, ObjectStates, Origin, Progress, generated, namespace, states};
 use crate::moving::refuse_only_copy;
-use ingester_core::kind::{Kind, find};
+use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
-use ingester_core::object::{Identity, ManagedFields, Object};
+use ingester_core::object::{Identity, ManagedFields, Object, ObjectError};
 use ingester_core::value::Unfit;
 use ingester_declare::documents::{Document, documents};
 use ingester_store::Reject;
@@ -28,6 +28,10 @@ pub(super) struct Asked<'a> {
     pub(super) namespace: Option<&'a str>,
     /// The source of objects' states.
     pub(super) states: ObjectStates,
+    /// Gives objects with `generateName` a name.
+    pub(super) generate_names: bool,
+    /// Passes over objects of unknown kinds.
+    pub(super) ignore_unknown: bool,
 }
 
 /// Reads all inputs to their ends, or until the receiver is gone.
@@ -93,9 +97,10 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) 
     let origin = Origin { input: input.clone(), document: document.number, line: document.line };
     let found = match document.content {
         Ok(text) => match into {
-            Some(into) => namespace::put(text, kinds, into)
-                .map_or_else(|refused| *refused, |text| decode(text, kinds, asked.states)),
-            None => decode(text, kinds, asked.states),
+            Some(into) => {
+                namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds, asked))
+            }
+            None => decode(text, kinds, asked),
         },
         Err(error) => {
             let mut identity = Identity::probe(&document.fragment);
@@ -112,7 +117,8 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) 
     Loaded { origin, found }
 }
 
-fn decode(text: String, kinds: &[Kind], states: ObjectStates) -> Found {
+fn decode(text: String, kinds: &[Kind], asked: Asked<'_>) -> Found {
+    let states = asked.states;
     let (text, said) = match states {
         ObjectStates::Live => (text, states::Said::default()),
         ObjectStates::Annotated | ObjectStates::Evicted(_) => match states::taken(text.clone()) {
@@ -132,9 +138,23 @@ fn decode(text: String, kinds: &[Kind], states: ObjectStates) -> Found {
     };
     let object = match Object::parse(text.as_str(), ManagedFields::Prune) {
         Ok(object) => object,
-        Err(error) => return broken(&Identity::probe(&text), kinds, error.to_string()),
+        Err(error) => {
+            let identity = Identity::probe(&text);
+            return match (generated::of(&identity, kinds), error) {
+                (Some(place), ObjectError::Missing("metadata.name")) if !asked.generate_names => {
+                    Found::Nameless { place }
+                }
+                (Some(_), ObjectError::Missing("metadata.name")) => {
+                    decode(generated::named(&text, &identity), kinds, Asked { generate_names: false, ..asked })
+                }
+                (_, error) => broken(&identity, kinds, error.to_string()),
+            };
+        }
     };
     let Some(place) = place(kinds, object.api_version(), object.kind()) else {
+        if asked.ignore_unknown {
+            return Found::Ignored;
+        }
         return Found::Rejected {
             place: None,
             object: named(object.kind(), &object.meta().namespace, &object.meta().name),
@@ -230,11 +250,6 @@ fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> Found {
         reason: reason.clone(),
     });
     Found::Rejected { place, object, reason, reject }
-}
-
-fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usize> {
-    let found = find(kinds, api_version, kind)?;
-    kinds.iter().position(|kind| std::ptr::eq(kind, found))
 }
 
 /// Returns the message about an unknown kind. If only the version is unknown, it names the known one.

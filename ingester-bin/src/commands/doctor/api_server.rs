@@ -117,14 +117,18 @@ async fn which(client: &Client, lines: &mut Lines) -> Option<ClusterUid> {
             lines.ok(CLUSTER, "", format!("the uid of namespace kube-system is {uid}"));
             Some(ClusterUid::Known(uid))
         }
-        Ok(ClusterUid::Unknown(reason)) => {
-            lines.warning(
-                CLUSTER,
-                "",
-                format!("{reason}: nothing keeps two clusters from one database"),
-                "grant the ingester `get` on the namespace kube-system, see `ingester rbac`",
-            );
-            Some(ClusterUid::Unknown(reason))
+        Ok(uid @ (ClusterUid::Unknown(_) | ClusterUid::Absent(_))) => {
+            let (reason, remedy) = match &uid {
+                ClusterUid::Absent(reason) => (
+                    reason,
+                    "no right helps, because this API server does not have it: take care yourself that each cluster has its own database",
+                ),
+                ClusterUid::Known(reason) | ClusterUid::Unknown(reason) => {
+                    (reason, "grant the ingester `get` on the namespace kube-system, see `ingester rbac`")
+                }
+            };
+            lines.warning(CLUSTER, "", format!("{reason}: nothing keeps two clusters from one database"), remedy);
+            Some(uid)
         }
         Err(error) => {
             lines.error(

@@ -81,6 +81,7 @@ pub mod fig {
     // The kind Fig of made.up/v1, as a file of kinds declares it.
 
     use ingester_core::Ingestable;
+    use ingester_core::wire::quantity::Quantity;
     use serde::Deserialize;
 
     /// An object of the kind Fig.
@@ -98,9 +99,9 @@ pub mod fig {
     #[derive(Deserialize, Clone, Debug, Default)]
     #[serde(rename_all = "camelCase", default)]
     pub struct FigSpec {
-        pub memory: Option<String>,
-        pub cpu: Option<String>,
-        pub disk: Option<String>,
+        pub memory: Option<Quantity>,
+        pub cpu: Option<Quantity>,
+        pub disk: Option<Quantity>,
     }
 }
 
@@ -108,6 +109,7 @@ pub mod date {
     // The kind Date of made.up/v1, as a file of kinds declares it.
 
     use ingester_core::Ingestable;
+    use ingester_core::wire::quantity::Quantity;
     use serde::Deserialize;
 
     /// An object of the kind Date.
@@ -124,8 +126,8 @@ pub mod date {
     #[derive(Deserialize, Clone, Debug, Default)]
     #[serde(rename_all = "camelCase", default)]
     pub struct DateSpec {
-        pub memory: Option<String>,
-        pub cpu: Option<String>,
+        pub memory: Option<Quantity>,
+        pub cpu: Option<Quantity>,
     }
 }
 
@@ -456,6 +458,7 @@ pub mod lily {
     // The kind Lily of made.up/v1, as a file of kinds declares it.
 
     use ingester_core::Ingestable;
+    use ingester_core::wire::quantity::Quantity;
     use serde::Deserialize;
 
     /// An object of the kind Lily.
@@ -472,7 +475,7 @@ pub mod lily {
     #[derive(Deserialize, Clone, Debug, Default)]
     #[serde(rename_all = "camelCase", default)]
     pub struct LilySpec {
-        pub cpu: Option<String>,
+        pub cpu: Option<Quantity>,
         pub small: Option<i32>,
     }
 }

@@ -215,6 +215,10 @@ fn mistakes_of_rules_name_the_rule_and_the_remedy() {
     // The kind may have a rule of this name, which then selects the objects.
     super::parse("policies: {evict: {Model: [{name: finished, enforce: true}]}}").unwrap();
     assert_eq!(of("[{after: 1d}]"), at(": `name` is missing: messages name the rule by it"));
+    assert_eq!(
+        of("[{name: a, when: phase=done}]"),
+        at(".when: expected a map with `fieldSelector`, `labelSelector` or both, found `phase=done`")
+    );
     assert_eq!(of("[{name: a, when: {}}]"), at(".when: nothing is selected: add `fieldSelector` or `labelSelector`"));
     assert_eq!(
         of("[{name: a, keepLast: {by: [owner]}}]"),

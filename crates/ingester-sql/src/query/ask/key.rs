@@ -86,8 +86,8 @@ const ROWS: [Row; AskKey::COUNT] = [
     Row {
         name: "field-selector",
         meaning: Meaning::Fields,
-        about: "Only objects whose fields match: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`; also ranges with `<`, `<=`, \
-                `>` and `>=`: `spec.notAfter<in 30d`. A field needs a column (`ingester kinds -o wide` lists them), or {scan}",
+        about: "Only objects whose fields match: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`; also lists of values \
+                (`status.phase in (Failed, Lost)`, `notin`) and ranges with `<`, `<=`, `>` and `>=` (`spec.notAfter<in 30d`). A field needs a column (`ingester kinds -o wide` lists them), or {scan}",
         except: &[(Url, Some("fieldSelector")), (PseudoLabel, None)],
     },
     Row {

@@ -1,114 +1,146 @@
-//! Field selectors: `spec.owner.name=ada,status.phase!=Failed,spec.replicas>=3`.
+//! Field selectors: `spec.owner.name=ada,status.phase in (Failed, Lost),spec.replicas>=3`.
 
 use super::SelectorError;
 use crate::query::{Filter, Test};
 use ingester_core::place::{Place, shortened};
+use ingester_core::schema::{FieldOperator, FieldTerm};
 use ingester_core::value::Value;
+use std::collections::BTreeSet;
 
-const OPERATORS: &str = "`=`, `==`, `!=`, `<`, `<=`, `>` or `>=`";
+/// The quotes that people write around a value, as in SQL and in shells.
+const QUOTES: [(char, char); 4] = [('\'', '\''), ('"', '"'), ('“', '”'), ('‘', '’')];
 
-/// Parses a field selector: comparisons between commas, all of which must hold.
+/// What may follow a `\` in a value.
+const ESCAPES: (&[char], &str) = (&['\\', ',', '=', '\'', '"'], r"expected `\,`, `\=` or `\\`");
+/// The same in a list.
+const ESCAPES_IN_LISTS: (&[char], &str) = (&['\\', ',', '=', '\'', '"', ')'], r"expected `\,`, `\)`, `\=` or `\\`");
+
+/// A mistake in a term: its place in the selector, and the message.
+type Mistake = (usize, String);
+
+/// Parses a field selector: terms between commas, all of which must hold.
 ///
-/// | comparison | holds for objects |
+/// | term | holds for objects |
 /// |---|---|
 /// | `field=value`, `field==value` | whose field has the value |
 /// | `field!=value` | whose field has another value, or none |
+/// | `field in (a, b)` | whose field has one of the values |
+/// | `field notin (a, b)` | whose field has another value, or none |
 /// | `field=`, `field!=` | whose field is empty or has no value; the others |
-/// | `field<value`, `field<=value`, `field>value`, `field>=value` | whose field has a value in this range; Kubernetes has no ranges |
+/// | `field<value`, `field<=value`, `field>value`, `field>=value` | whose field has a value in this range |
 ///
-/// In a value, `\,`, `\=` and `\\` stand for `,`, `=` and `\`. Spaces belong to it, and so do `<` and `>`, because an operator is the
-/// first one of a comparison.
+/// Kubernetes has neither lists nor ranges. In a value, `\,`, `\=` and `\\` stand for `,`, `=` and `\`, and in a list `\)` for `)`. Spaces
+/// belong to a value, but not those at its ends in a list. `<` and `>` belong to it, too, because an operator is the first one of a term.
+/// Quotes around a value are a mistake; `\"` and `\'` are quotes that belong to it.
 ///
 /// # Errors
-/// For everything that the API server refuses except ranges, as far as the text shows it: a missing operator, an escape other than these
-/// three, a `=` that is not escaped, a field without a name or with a space in it. Also for a range without a value.
+/// For everything that the API server refuses except lists and ranges, as far as the text shows it: a missing operator, another escape,
+/// a `=` that is not escaped, a field without a name or with a space in it. Also for a range without a value, an empty value in a list, and
+/// a value in quotes.
 pub fn parse_field_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     let mut filters = Vec::new();
     let mut from = 0;
     while from < text.len() {
-        let end = from + term_length(&text[from..]);
-        if end > from {
-            filters.push(comparison(text, from, end)?);
+        let term = FieldTerm::cut(text, from);
+        if !term.is_empty() {
+            let filter = filter(text, term);
+            filters.push(filter.map_err(|(at, what)| SelectorError {
+                grammar: "field selector",
+                place: Place::new(text, at),
+                what,
+            })?);
         }
-        from = end + 1;
+        from = term.end + 1;
     }
     Ok(filters)
 }
 
-/// Up to the next comma that is not escaped.
-fn term_length(rest: &str) -> usize {
+fn filter(text: &str, term: FieldTerm) -> Result<Filter, Mistake> {
+    let Some(operator) = term.operator else {
+        let found = shortened(&text[term.begin..term.end]);
+        return Err((term.end, format!("expected {} behind `{found}`", FieldTerm::OPERATORS)));
+    };
+    let field = &text[term.begin..term.field_end];
+    if field.is_empty() {
+        return Err((term.begin, "expected the name of a field".into()));
+    }
+    if let Some(at) = field.find(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err((term.begin + at, "the name of a field has no spaces".into()));
+    }
+    let (test, holds) = match operator {
+        FieldOperator::In | FieldOperator::NotIn => (list(text, term)?, operator == FieldOperator::In),
+        _ => comparison(operator, value(text, (term.value, term.value_end), ESCAPES)?)
+            .ok_or_else(|| (term.end, format!("expected a value after `{}`", &text[term.field_end..term.end])))?,
+    };
+    let filter = Filter::field(field.to_owned(), test);
+    Ok(if holds { filter } else { filter.negated() })
+}
+
+/// The test of one value, and whether it must hold. `None` for a range without a value.
+fn comparison(operator: FieldOperator, value: String) -> Option<(Test, bool)> {
+    let equal = |value: String| if value.is_empty() { Test::Empty } else { Test::Equal(Value::text(value)) };
+    let range: fn(Value) -> Test = match operator {
+        FieldOperator::Equal => return Some((equal(value), true)),
+        FieldOperator::NotEqual => return Some((equal(value), false)),
+        FieldOperator::Less => Test::Less,
+        FieldOperator::LessOrEqual => Test::LessOrEqual,
+        FieldOperator::Greater => Test::Greater,
+        FieldOperator::GreaterOrEqual => Test::GreaterOrEqual,
+        FieldOperator::In | FieldOperator::NotIn => return None,
+    };
+    (!value.is_empty()).then(|| (range(Value::text(value)), true))
+}
+
+/// The values between parentheses, each one once.
+fn list(text: &str, term: FieldTerm) -> Result<Test, Mistake> {
+    if let Some(at) = term.list_fault(text) {
+        let expected = if at == text.len() { "expected `)`" } else { "expected `,` or the end behind the list" };
+        return Err((at, expected.into()));
+    }
+    let mut values = BTreeSet::new();
+    let mut from = term.value;
+    for written in split_unescaped(&text[term.value..term.value_end]) {
+        let bare = written.trim();
+        let begin = from + (written.len() - written.trim_start().len());
+        if bare.is_empty() {
+            let what = "a list has no empty values: `field=` finds objects whose field is empty or has no value";
+            return Err((begin, what.into()));
+        }
+        values.insert(value(text, (begin, begin + bare.len()), ESCAPES_IN_LISTS)?);
+        from += written.len() + 1;
+    }
+    Ok(Test::In(values.into_iter().map(Value::text).collect()))
+}
+
+/// The texts between commas without a `\` before them.
+fn split_unescaped(text: &str) -> impl Iterator<Item = &str> {
     let mut escaped = false;
-    for (at, byte) in rest.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b',' => return at,
-            _ => {}
-        }
-    }
-    rest.len()
+    text.split(move |character| {
+        let is_end = character == ',' && !escaped;
+        escaped = character == '\\' && !escaped;
+        is_end
+    })
 }
 
-/// The comparison between these two bytes of the text.
-fn comparison(text: &str, from: usize, end: usize) -> Result<Filter, SelectorError> {
-    let fault =
-        |at: usize, what: String| SelectorError { grammar: "field selector", place: Place::new(text, at), what };
-    let term = &text[from..end];
-    let Some((begin, operator)) = operator(term) else {
-        return Err(fault(end, format!("expected {OPERATORS} behind `{}`", shortened(term))));
-    };
-    let name = &term[..begin];
-    if name.is_empty() {
-        return Err(fault(from, "expected the name of a field".into()));
+/// The value between these two bytes of the text.
+fn value(text: &str, (begin, end): (usize, usize), (escapes, expected): (&[char], &str)) -> Result<String, Mistake> {
+    let written = &text[begin..end];
+    let inside = |(open, close): &(char, char)| written.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close));
+    if let Some(bare) = QUOTES.iter().find_map(inside).filter(|bare| !bare.ends_with('\\')) {
+        let instead = if bare.is_empty() { String::new() } else { format!(", `{}`", shortened(bare)) };
+        let what =
+            format!("`{}` is in quotes, which belong to the value: write it without them{instead}", shortened(written));
+        return Err((begin, what));
     }
-    if let Some(at) = name.find(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(fault(from + at, "the name of a field has no spaces".into()));
-    }
-    let behind = begin + operator.len();
-    let value = unescaped(&term[behind..]).map_err(|(at, what)| fault(from + behind + at, what.into()))?;
-    let filter = |test| Filter::field(name.to_owned(), test);
-    let range: fn(Value) -> Test = match (operator, value.is_empty()) {
-        ("=" | "==", true) => return Ok(filter(Test::Empty)),
-        ("!=", true) => return Ok(filter(Test::Empty).negated()),
-        ("=" | "==", false) => return Ok(filter(Test::Equal(Value::text(value)))),
-        ("!=", false) => return Ok(filter(Test::Equal(Value::text(value))).negated()),
-        (_, true) => return Err(fault(end, format!("expected a value after `{operator}`"))),
-        ("<", false) => Test::Less,
-        ("<=", false) => Test::LessOrEqual,
-        (">", false) => Test::Greater,
-        (_, false) => Test::GreaterOrEqual,
-    };
-    Ok(filter(range(Value::text(value))))
-}
-
-/// Returns the first operator of a comparison, and where it begins. Text in brackets belongs to the key of a map: `limits["a<b"]`.
-fn operator(term: &str) -> Option<(usize, &str)> {
-    let mut in_brackets = false;
-    let sign = term.bytes().position(|byte| {
-        match byte {
-            b'[' => in_brackets = true,
-            b']' => in_brackets = false,
-            _ => {}
-        }
-        !in_brackets && matches!(byte, b'=' | b'<' | b'>')
-    })?;
-    let is_negated = term[..sign].ends_with('!') && term[sign..].starts_with('=');
-    let is_longer = !is_negated && term[sign + 1..].starts_with('=');
-    let begin = sign - usize::from(is_negated);
-    Some((begin, &term[begin..=sign + usize::from(is_longer)]))
-}
-
-/// The value; or the place of the mistake, and the mistake.
-fn unescaped(written: &str) -> Result<String, (usize, &'static str)> {
     let mut value = String::with_capacity(written.len());
     let mut characters = written.char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
             '\\' => match characters.next() {
-                Some((_, meant @ ('\\' | ',' | '='))) => value.push(meant),
-                _ => return Err((at, r"expected `\,`, `\=` or `\\`")),
+                Some((_, meant)) if escapes.contains(&meant) => value.push(meant),
+                _ => return Err((begin + at, expected.into())),
             },
-            '=' => return Err((at, r"a `=` in a value is written `\=`")),
+            '=' => return Err((begin + at, r"a `=` in a value is written `\=`".into())),
             _ => value.push(character),
         }
     }

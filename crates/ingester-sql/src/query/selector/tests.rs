@@ -328,18 +328,81 @@ fn field_selectors_have_ranges() {
     }
 }
 
+/// Kubernetes has no lists of values.
+#[test]
+fn field_selectors_have_lists() {
+    let one_of = |name: &'static str, values: &[&str]| {
+        Filter::field(name, Test::In(values.iter().map(|value| Value::text(*value)).collect()))
+    };
+    for (text, filters) in [
+        ("a in (b)", vec![one_of("a", &["b"])]),
+        ("a in(c, b ,c)", vec![one_of("a", &["b", "c"])]),
+        ("a notin (b,c),d=e", vec![one_of("a", &["b", "c"]).negated(), field("d", "e")]),
+        ("a=b,c  in\t( d )\t,e!=f", vec![field("a", "b"), one_of("c", &["d"]), field("e", "f").negated()]),
+        (r"a in (b\,c, d\)e, (f, g\=h, i\\)", vec![one_of("a", &["(f", "b,c", "d)e", "g=h", r"i\"])]),
+        ("a in (in 30d, 7d ago)", vec![one_of("a", &["7d ago", "in 30d"])]),
+        ("in in (in)", vec![one_of("in", &["in"])]),
+        (r#"limits["a<b"] in (1)"#, vec![one_of(r#"limits["a<b"]"#, &["1"])]),
+        // The first operator counts.
+        ("a=b in (c", vec![field("a", "b in (c")]),
+        // Quotes that belong to the value.
+        (r#"a=it's,b=\"c\",d in (\'e\')"#, vec![field("a", "it's"), field("b", "\"c\""), one_of("d", &["'e'"])]),
+    ] {
+        assert_eq!(parse_field_selector(text), Ok(filters), "{text}");
+    }
+}
+
 #[test]
 fn a_malformed_field_selector_is_refused_with_its_place() {
     for (text, said) in [
-        ("x", "`x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `x`"),
-        ("x=a,b", "`x=a,b`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `b`"),
-        ("x in (a)", "`x in (a)`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `x in (a)`"),
         (
-            "x in (a,b,c)",
-            "`x in (a,b,c)`, character 8: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `x in (a`",
+            "x",
+            "`x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x`",
         ),
-        ("a=b, ", "`a=b, `, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind ` `"),
-        ("!x", "`!x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `!x`"),
+        (
+            "x=a,b",
+            "`x=a,b`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `b`",
+        ),
+        (
+            "x in a",
+            "`x in a`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x in a`",
+        ),
+        (
+            "x isin (a)",
+            "`x isin (a)`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x isin (a)`",
+        ),
+        ("x in (a", "`x in (a`, at its end: expected `)`"),
+        (r"x in (a\)", r"`x in (a\)`, at its end: expected `)`"),
+        ("x in (a) b", "`x in (a) b`, character 10: expected `,` or the end behind the list"),
+        ("x in (a)(b),y=c", "`x in (a)(b),y=c`, character 9: expected `,` or the end behind the list"),
+        (
+            "x in ()",
+            "`x in ()`, character 7: a list has no empty values: `field=` finds objects whose field is empty or has no value",
+        ),
+        (
+            "x in (a, )",
+            "`x in (a, )`, character 10: a list has no empty values: `field=` finds objects whose field is empty or has no value",
+        ),
+        ("x in (a=b)", r"`x in (a=b)`, character 8: a `=` in a value is written `\=`"),
+        (r"x in (\a)", r"`x in (\a)`, character 7: expected `\,`, `\)`, `\=` or `\\`"),
+        (r"x=\)", r"`x=\)`, character 3: expected `\,`, `\=` or `\\`"),
+        (" in (a)", "` in (a)`, character 1: expected the name of a field"),
+        ("a b in (c)", "`a b in (c)`, character 2: the name of a field has no spaces"),
+        ("x='a'", "`x='a'`, character 3: `'a'` is in quotes, which belong to the value: write it without them, `a`"),
+        ("x!=“a”", "`x!=“a”`, character 4: `“a”` is in quotes, which belong to the value: write it without them, `a`"),
+        (r#"x="""#, r#"`x=""`, character 3: `""` is in quotes, which belong to the value: write it without them"#),
+        (
+            r#"x in (a, "b")"#,
+            r#"`x in (a, "b")`, character 10: `"b"` is in quotes, which belong to the value: write it without them, `b`"#,
+        ),
+        (
+            "a=b, ",
+            "`a=b, `, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind ` `",
+        ),
+        (
+            "!x",
+            "`!x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `!x`",
+        ),
         ("x=a||y=b", r"`x=a||y=b`, character 7: a `=` in a value is written `\=`"),
         ("x==a==b", r"`x==a==b`, character 5: a `=` in a value is written `\=`"),
         ("x===a", r"`x===a`, character 4: a `=` in a value is written `\=`"),
@@ -360,7 +423,7 @@ fn a_malformed_field_selector_is_refused_with_its_place() {
         ("a=<=b", r"`a=<=b`, character 4: a `=` in a value is written `\=`"),
         (
             r#"limits["a<b""#,
-            r#"`limits["a<b"`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `limits["a<b"`"#,
+            r#"`limits["a<b"`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `limits["a<b"`"#,
         ),
     ] {
         let error = parse_field_selector(text).unwrap_err();
@@ -379,7 +442,7 @@ fn ten_thousand_terms_are_read_in_one_pass() {
     let values: Vec<String> = (0..100_000).map(|n| n.to_string()).collect();
     assert_eq!(parse_label_selector(&format!("x in ({})", values.join(","))).unwrap().len(), 1);
     assert_eq!(parse_field_selector(&r"spec.name=a\,b,".repeat(70_000)).unwrap().len(), 70_000);
-    for hostile in ["(", "!", ",", "=", "\\", "in ", "a", "\0", "é", "[", "<", ">="] {
+    for hostile in ["(", "!", ",", "=", "\\", "in ", "a", "\0", "é", "[", "<", ">=", "a ", "a in (b", "a in ( ,"] {
         let text = hostile.repeat(1_000_000);
         assert!(parse_label_selector(&text).is_err(), "{hostile}");
         assert_eq!(parse_field_selector(&text).is_ok(), hostile == ",", "{hostile}");
@@ -453,6 +516,7 @@ proptest! {
             .iter()
             .map(|(name, operator, value)| {
                 let value = value.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
+                let value = value.replace('"', "\\\"").replace('\'', r"\'");
                 format!("{name}{}{value}", ["=", "!=", "<", "<=", ">", ">="][*operator])
             })
             .collect();
