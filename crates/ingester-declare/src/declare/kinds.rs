@@ -110,9 +110,7 @@ pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults)
         (Some(table), Some(at)) => with_history(at, table, kept_history, faults),
         (table, _) => table,
     };
-    if let Some(table) = &table {
-        check_pruned(&pruned, table, &columns, &conditions, faults);
-    }
+    table.iter().for_each(|table| check_pruned(&pruned, table, &columns, &conditions, faults));
     let rules = evict.map(|at| read_evict(&at, (immutable, evictable), faults)).unwrap_or_default();
     if faults.len() > before {
         return None;
