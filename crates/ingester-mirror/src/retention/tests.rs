@@ -18,6 +18,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The kind, in a program with a lock file.
@@ -404,22 +405,38 @@ async fn marked(store: &Store) -> Vec<String> {
     marks.into_iter().filter(|mark| mark.revert_time.is_none()).map(|mark| mark.uid).collect()
 }
 
+/// A log that changes the configuration once it says that rows are purged, which is during a round.
+#[derive(Clone)]
+struct ChangingLog {
+    sender: watch::Sender<Arc<Config>>,
+    to: Arc<Config>,
+}
+
+impl std::io::Write for ChangingLog {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        if String::from_utf8_lossy(line).contains("long ago are purged") {
+            self.sender.send_replace(self.to.clone());
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 #[tokio::test]
 async fn a_change_during_a_round_begins_the_next_one_at_once() {
     let rows = vec![row("old", 1, "x", State::Deleted(90)), row("young", 2, "x", State::Deleted(9))];
     let store = Arc::new(store(rows).await);
     let config = |text| Config { retention: retention(text), ..Config::default() };
     let (sender, live) = Live::new(config("deleted: 30d"));
-    let metrics = Metrics::new().unwrap();
-    let task = Running::follow(&store, &live, &metrics);
-    // Then the round has purged rows, but not changes yet: for these it waits for the database.
-    let has_purged = || metrics.render().contains("ingester_purged_rows_total{kind=\"Model\"} 1\n");
-    while !has_purged() {
-        tokio::task::yield_now().await;
-    }
-    sender.send(Arc::new(config("deleted: 1d"))).unwrap();
+    let log = ChangingLog { sender, to: Arc::new(config("deleted: 1d")) };
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || log.clone()).finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let task = Running::follow(&store, &live, &Metrics::new().unwrap());
     // The pause after the round would be an hour.
-    task.until(|| async { store.stored(MODEL.table(), &["young"]).await.unwrap().is_empty() }).await;
+    task.until(|| async { store.stored(MODEL.table(), &["old", "young"]).await.unwrap().is_empty() }).await;
     task.stop().await;
 }
 
