@@ -299,12 +299,12 @@ fn recursive_steps_reach_the_depth_limit_on_a_small_stack() {
         let at = [Step::Field("status"), Step::Field("steps"), Step::Item];
         read(run, &object(run, &at, &steps)).map(drop).map_err(|refusal| refusal.to_string())
     };
-    // Three levels are above the first step, and the last step is one: ninety-six are left.
+    // Three levels are above the first step, and the last step is one: 116 are left.
     let sub_steps = move |levels| read_nested(r#"{"name":"s","subSteps":["#, "]}", levels);
     let attempts = move |levels| read_nested(r#"{"attemptDetails":[{"stepInfo":"#, "}]}", levels);
     // The stack of a runtime worker thread is 2 MiB.
     let small = std::thread::Builder::new().stack_size(2 << 20);
-    let thread = small.spawn(move || ([sub_steps(48), attempts(32)], [sub_steps(49), attempts(33)])).unwrap();
+    let thread = small.spawn(move || ([sub_steps(58), attempts(38)], [sub_steps(59), attempts(39)])).unwrap();
     let (fit, too_deep) = thread.join().unwrap();
     assert_eq!(fit, [Ok(()), Ok(())]);
     for refusal in too_deep {
