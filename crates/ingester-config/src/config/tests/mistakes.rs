@@ -217,7 +217,7 @@ fn mistakes_of_rules_name_the_rule_and_the_remedy() {
     assert_eq!(of("[{after: 1d}]"), at(": `name` is missing: messages name the rule by it"));
     assert_eq!(
         of("[{name: a, when: phase=done}]"),
-        at(".when: expected a map with `fieldSelector`, `labelSelector` or both, found `phase=done`")
+        at(".when: expected a map with `fieldSelector`, `labelSelector` or both, found a single value")
     );
     assert_eq!(of("[{name: a, when: {}}]"), at(".when: nothing is selected: add `fieldSelector` or `labelSelector`"));
     assert_eq!(
