@@ -59,6 +59,9 @@ pub(crate) fn add(program: Program, named: &[PathBuf], config: Option<&Path>) ->
 /// The kinds that these files declare, and all that was read.
 type ReadKinds = (Result<DeclaredKinds, DeclareError>, Vec<KindsSource>);
 
+/// The files that one file of kinds names, as they were read, with their bytes.
+type NamedFiles = RefCell<Vec<(String, Vec<u8>)>>;
+
 /// Reads files of kinds, and folders with such files.
 fn read(paths: &[PathBuf]) -> Result<ReadKinds, Failure> {
     let mut sources = Vec::new();
@@ -69,7 +72,7 @@ fn read(paths: &[PathBuf]) -> Result<ReadKinds, Failure> {
         }
     }
     let names: Vec<String> = sources.iter().map(|(file, _)| file.display().to_string()).collect();
-    let named: Vec<RefCell<Vec<(String, Vec<u8>)>>> = sources.iter().map(|_| RefCell::default()).collect();
+    let named: Vec<NamedFiles> = sources.iter().map(|_| RefCell::default()).collect();
     let opens: Vec<_> = sources.iter().zip(&named).map(|((file, _), named)| open(file, named)).collect();
     let files = sources.iter().zip(&names).zip(&opens);
     let files: Vec<KindsFile<'_>> = files.map(|(((_, text), name), open)| KindsFile { name, text, open }).collect();
@@ -94,7 +97,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Opens the files that a file names, which are in its folder, and keeps their bytes in `named`.
-fn open(file: &Path, named: &RefCell<Vec<(String, Vec<u8>)>>) -> impl Fn(&str) -> io::Result<Vec<u8>> {
+fn open(file: &Path, named: &NamedFiles) -> impl Fn(&str) -> io::Result<Vec<u8>> {
     move |name| {
         let bytes = files::read(&files::folder(file).join(name))?;
         let mut named = named.borrow_mut();

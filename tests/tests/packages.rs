@@ -164,7 +164,7 @@ fn address() -> Result<String> {
 fn a_crate_outside_of_the_repository_finds_the_crates_by_git() -> Result<()> {
     let root = root().canonicalize()?;
     if !root.join(".git").exists() {
-        eprintln!("skipped: a dependency on git (these sources are no clone)");
+        ingester_tests::skipped("a dependency on git: these sources are no clone");
         return Ok(());
     }
     let folder = tempfile::tempdir()?;
