@@ -59,7 +59,7 @@ fn kinds_are_listed_with_their_columns() {
     let yaml: Value = serde_saphyr::from_str(&folder.run(&["kinds", "projects", "-o", "yaml"]).exits(0).out).unwrap();
     let expected = serde_json::json!({"kinds": [{
         "group": "michelangelo.api", "version": "v2", "kind": "Project", "plural": "projects", "namespaced": true, "finalizer": "ensure",
-        "columns": [{"column": "tier", "path": ".spec.tier", "type": "INT", "absent": "empty"}],
+        "strict": true, "columns": [{"column": "tier", "path": ".spec.tier", "type": "INT", "absent": "empty"}],
     }]});
     assert_eq!(yaml, expected);
     let family = json.as_array().unwrap().iter().find(|kind| kind["kind"] == "ModelFamily").unwrap();
