@@ -275,7 +275,7 @@ async fn an_unproved_row_is_not_exported() {
     run_until(&store, &text, &["b"], &[("retention_waiting_rows", 1)]).await;
     let files = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let files: Vec<String> = files.collect();
-    assert!(matches!(&files[..], [file] if file.starts_with("model-x-")), "{files:?}");
+    assert!(matches!(&files[..], [file] if file.starts_with("model-a-")), "{files:?}");
 }
 
 /// A rule that lets rows of evicted objects go whose label is not `gold`.
