@@ -1,4 +1,4 @@
-//! Everything that a decision about one object depends on.
+//! The inputs of a decision about one object.
 
 use super::{LifecycleState, Rules};
 use ingester_core::object::Meta;
@@ -31,7 +31,7 @@ pub(crate) enum Arrival {
 pub(crate) enum RowState {
     /// The row has the object's version.
     Stored(LifecycleState),
-    /// The same, and the object lost its last finalizer: its DELETED event brings nothing new.
+    /// The row has the object's version, and the object lost its last finalizer: its DELETED event brings nothing new.
     Released,
     /// The object could not be stored.
     Rejected,
@@ -41,7 +41,7 @@ pub(crate) enum RowState {
     Left,
     /// The object has left etcd, and its row says so: its DELETED event brings nothing new.
     Confirmed,
-    /// The object is in the cluster although it had left it, and its row differs from it. A person decides which of the two stays.
+    /// The object had left the cluster, is there again, and differs from its row. A person decides which of the two stays.
     Ghost,
 }
 
@@ -69,7 +69,8 @@ pub(crate) struct Remembered {
 pub(crate) enum Progress {
     /// The round has put the object into the queue, and no worker has taken it yet.
     Handed,
-    /// The object was found in the chosen version, so its row may say that it leaves. The deletion may have been sent.
+    /// A worker found that the object still has the chosen version. So its row may already record the eviction, and the deletion may have
+    /// been sent.
     Begun,
     /// The API server has accepted the deletion.
     Requested,
@@ -83,7 +84,7 @@ pub(crate) struct ChosenEviction {
     pub(crate) version: u64,
     /// The rules are the same as when they chose the object.
     pub(crate) in_force: bool,
-    /// Set if a deletion was sent and not answered: how long it may still take effect.
+    /// If a deletion was sent and not answered: how long the request may still take effect.
     pub(crate) in_doubt: Option<Duration>,
 }
 
@@ -113,22 +114,22 @@ impl Content {
 /// The point at which the decision is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The object was just received, or looked up. The decision reads only its metadata, so that an object that brings nothing new costs
-    /// nothing.
+    /// The object was just received, or looked up. The decision reads only the metadata, because most objects bring nothing new, and then
+    /// their content need not be read.
     Received {
         /// Another state of the object waits in the queue.
         waiting: bool,
         /// Changes of this kind are gathered before they are written.
         settles: bool,
     },
-    /// A worker has it.
+    /// A worker has taken the object.
     Prepared {
-        /// `None` until a decision by the metadata shows that the content matters.
+        /// `None` in the worker's first call. If that returns [`Next::Read`](super::Next::Read), later calls have the content.
         content: Option<Content>,
     },
 }
 
-/// One object, what is stored and remembered of it, and what was chosen for it.
+/// One object, its row, what this process remembers of it, and a rule's choice of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case<'a> {
     pub(crate) meta: &'a Meta,

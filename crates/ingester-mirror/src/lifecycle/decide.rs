@@ -1,7 +1,7 @@
-//! Decides about one object: what is written, what is requested, what waits. No other code decides this.
+//! Decides about one object: what to write, what to request from Kubernetes, what to wait for. No other code decides this.
 //!
-//! [`decide`] is called twice for an object that brings something new: when it is received or looked up, with its metadata alone, and when a
-//! worker has it. The second call may ask for the object's content, and is repeated with it.
+//! If an object brings something new, [`decide`] is called several times: when the object is received or looked up, with its metadata
+//! alone; when a worker takes it from the queue; and, if that call returns [`Next::Read`], again with the object's content.
 
 use super::case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
 use super::{Action, Circumstances, LifecycleState, ObjectPlan, is_ghost, is_leaving, may_be_chosen, plan};
@@ -13,8 +13,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) next: Next,
-    /// The decision used the object's plan. The caller then records when this process first saw that the object must be deleted, and
-    /// if the object waits for our finalizer.
+    /// The decision used the object's plan. If so, the caller records when this process first saw that the object must be deleted, and
+    /// whether the object waits for our finalizer to be removed.
     pub(crate) planned: bool,
     /// An eviction that a rule had chosen is over: the object stays.
     pub(crate) withdrawn: bool,
@@ -43,7 +43,7 @@ pub(crate) enum Next {
     MeetGhost,
     /// Decide again with the object's content.
     Read,
-    /// Add our finalizer before anything is written, so that the version with it is the one that is written.
+    /// Add our finalizer before writing the row, so that the row has the version with the finalizer.
     AddFinalizer,
     Write(RowWrite),
     /// Mark the row of an object that is gone; its columns stay.
@@ -60,7 +60,7 @@ pub(crate) enum Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowWrite {
     pub(crate) state: LifecycleState,
-    /// The stored row that this write replaces although its version does not allow that; `None` if the store's guard decides.
+    /// The stored row that this write replaces although the guard of the store would keep it; `None` if the guard decides.
     pub(crate) replaces: Option<Version>,
     /// The request to Kubernetes after the commit.
     pub(crate) then: Action,
@@ -73,7 +73,8 @@ pub(crate) struct RowWrite {
 pub(crate) struct Omission {
     /// The version of the mark; `None` if there is no row to mark.
     pub(crate) marks: Option<u64>,
-    /// The row waits if another filter has written it.
+    /// If the row was written under another filter, it may have to wait: rows that the present filter leaves out are counted before any is
+    /// marked.
     pub(crate) may_wait: bool,
     pub(crate) then: Action,
 }
@@ -93,9 +94,10 @@ impl Decision {
             return Next::MeetGhost;
         }
         let compares = match case.step {
-            // The state that waits may be later than the evicted one. Then it was not our request that deleted the object.
+            // A state that still waits in the queue may be later than the one that was evicted. If so, our request did not delete the
+            // object, so do not compare.
             Step::Received { waiting, .. } => !(waiting && case.is_gone()),
-            // The first call with a worker has compared already, and then asked for the content.
+            // The worker's first call has already compared. Later calls have the content.
             Step::Prepared { content } => content.is_none(),
         };
         if compares && let Some(next) = self.when_known(case) {
@@ -123,10 +125,12 @@ impl Decision {
         }
     }
 
-    /// Returns true if SQL and Kubernetes already have what this version, which is the remembered one, requires.
+    /// Returns true if SQL and Kubernetes already have everything that the remembered version requires. The caller has checked that the
+    /// object has this version.
     fn is_settled(&mut self, case: &Case<'_>, state: RowState) -> bool {
         match state {
-            // Retried when it changes. If Kubernetes waits for us, retry it in any case: this event may have replaced the delayed look.
+            // A rejected object is retried when it changes. If Kubernetes waits for us to remove our finalizer, retry it now: this event
+            // may have replaced the delayed look that would have retried it.
             RowState::Rejected => !case.held,
             // About to be deleted, or gone; looked at when it changes.
             RowState::Released | RowState::Left | RowState::Confirmed | RowState::Ghost => true,
@@ -146,7 +150,7 @@ impl Decision {
             Some(remembered) => remembered.version > case.meta.resource_version,
         };
         if later && case.arrival == Arrival::Watch {
-            // The answer to our own patch came first.
+            // The answer to our own patch brought the later version before this event arrived.
             return Next::Outdated;
         }
         if is_live_at(case, |version| version == case.meta.resource_version)
@@ -155,15 +159,15 @@ impl Decision {
             return Next::RequestFinalizers;
         }
         if later {
-            // A list may be behind the row. A look tells which of the two is right.
+            // The list may be older than the row. A look tells which of the two is right.
             return Next::Look { after: None };
         }
-        // An object that stays may wait if its row is the only thing left to do.
+        // The object may wait for later changes if it stays in the cluster, and only its row is left to write.
         let settles = settles && is_live_at(case, |_| true) && is_done(self.plan(case), LifecycleState::Live);
         Next::Queue { settles }
     }
 
-    /// Decides about an object that a worker has.
+    /// Decides about an object that a worker has taken.
     fn by_content(&mut self, case: &Case<'_>, content: Option<Content>) -> Next {
         let look = Next::Look { after: None };
         if case.state() == Some(RowState::Ghost) && !case.is_looked_up() {
@@ -193,9 +197,10 @@ impl Decision {
         }
     }
 
-    /// Makes sure that an object which stays after all is not deleted by a request that is still under way: adding our finalizer gives it
-    /// another version, which that request does not match. Without our finalizer, the row says that the object leaves until the request
-    /// has expired. Returns `None` if nothing is under way, so that its row can be written.
+    /// Handles an object that a rule had chosen and that stays after all, although our deletion may still be on its way to the API server.
+    /// If the object lacks our finalizer and gets it, adding it changes the version, so the deletion, which requires the old version,
+    /// fails. Otherwise wait until the deletion can no longer take effect; until then the row keeps saying that the object leaves. Returns
+    /// `None` if no deletion is on its way, so the row can be written.
     fn outlast_deletion(&mut self, case: &Case<'_>, plan: ObjectPlan) -> Option<Next> {
         let version = case.meta.resource_version;
         // An older state of the object says nothing about the choice.
@@ -217,7 +222,7 @@ impl Decision {
     }
 }
 
-/// Returns the plan of the object's life from its metadata and from what this process knows of it.
+/// Returns the plan for the object, from its metadata and from what this process knows of it.
 fn plan_of(case: &Case<'_>) -> ObjectPlan {
     let gone = case.is_gone();
     let terminating = case.meta.deletion_timestamp.is_some();
@@ -245,14 +250,14 @@ fn is_done(plan: ObjectPlan, state: LifecycleState) -> bool {
     plan == ObjectPlan { state, then: Action::Nothing, again: None }
 }
 
-/// Returns true if the row is live, as far as is remembered, and its version meets a condition.
+/// Returns true if this process remembers a live row whose version meets a condition.
 fn is_live_at(case: &Case<'_>, holds: impl Fn(u64) -> bool) -> bool {
     let live = RowState::Stored(LifecycleState::Live);
     case.remembered.is_some_and(|remembered| remembered.state == live && holds(remembered.version))
 }
 
-/// Returns true if the row records an eviction of this version that no mark explains: a rule had chosen the object, and the process ended
-/// before the object was deleted.
+/// Returns true if the row records an intended eviction of this version that no annotation explains: a rule chose the object, then the
+/// process restarted before the object was deleted.
 fn stays_after_all(case: &Case<'_>, plan: ObjectPlan) -> bool {
     let evicted = RowState::Stored(LifecycleState::Evicted);
     let intends = case
@@ -261,7 +266,8 @@ fn stays_after_all(case: &Case<'_>, plan: ObjectPlan) -> bool {
     plan.state == LifecycleState::Live && matches!(case.arrival, Arrival::List { .. } | Arrival::Watch) && intends
 }
 
-/// Returns true if the object is terminating and its row says that it leaves etcd. A rule may have chosen it, which its row shows.
+/// Returns true if the object is terminating without a reason in its metadata, and its row records an intended eviction. A rule may have
+/// chosen the object; a look reads the row, which tells.
 fn may_be_leaving(case: &Case<'_>, plan: ObjectPlan) -> bool {
     plan.state != LifecycleState::Evicted
         && !case.is_looked_up()
@@ -270,23 +276,23 @@ fn may_be_leaving(case: &Case<'_>, plan: ObjectPlan) -> bool {
         && is_being_evicted(case.stored, case.state())
 }
 
-/// Compares an object with what this process remembers of it, for a resync, which reads only versions and deletionTimestamps. If the
-/// result is false, the caller reads row and object. `purges`: rules purge rows of evicted objects.
+/// Returns true if an object is as this process remembers it, so a resync can skip it. Otherwise the resync reads the row and the object. A
+/// resync first reads only versions and deletionTimestamps. `purges`: rules purge rows of evicted objects.
 pub(crate) fn is_as_remembered(remembered: Remembered, version: u64, terminating: bool, purges: bool) -> bool {
     let settled = match remembered.state {
-        // It is retried: the database may accept it by now.
+        // Retry the object: the database may accept it by now.
         RowState::Rejected => false,
-        // Its deletion was requested, but it is there as before: the cluster was restored to an earlier state.
+        // We requested the object's deletion. If it is not terminating, the cluster was restored to an earlier state.
         RowState::Stored(LifecycleState::Deleted | LifecycleState::Evicted) => terminating,
         RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut => true,
         RowState::Ghost => !purges,
-        // It is there again.
+        // The object had left etcd, and is there again.
         RowState::Left | RowState::Confirmed => false,
     };
     remembered.version == version && settled
 }
 
-/// Returns true if the object's row says that it leaves etcd, and the object has not left.
+/// Returns true if the row records an intended eviction that is not confirmed. If the row was not read, what is remembered decides.
 pub(crate) fn is_being_evicted(stored: Option<Version>, remembered: Option<RowState>) -> bool {
     match stored {
         Some(stored) => stored.eviction == Eviction::Intended && !stored.deleted,
@@ -313,19 +319,19 @@ fn write(case: &Case<'_>, plan: ObjectPlan, ingest_version: u32) -> Next {
     Next::Write(RowWrite { state: plan.state, replaces: replaced(case, row), then, again: plan.again })
 }
 
-/// Returns the row that a write replaces because the cluster itself contradicts it.
+/// Returns the stored row that a write replaces although the guard would keep it, because the cluster contradicts it.
 fn replaced(case: &Case<'_>, row: Version) -> Option<Version> {
     match case.arrival {
         Arrival::Look { seen: Some(seen), rewrite } => {
             let same = seen.res_version == row.res_version;
             let lives = !row.deleted && !row.evicted();
-            // An object that a rule had chosen and that is there as before stays until it is judged again.
+            // A rule had chosen the object, but the object is still there in the same version. It stays until a rule chooses it again.
             let stays = same && seen.eviction == Eviction::Intended && !seen.deleted && lives;
             let contradicts = (rewrite && same) || verdict(seen, row) == Verdict::Stale || stays;
             contradicts.then_some(seen)
         }
         Arrival::List { behind: true } => {
-            // This row was read, or written, before the list. The cluster may have given the same version once more, to another state.
+            // The stored row was read, or written, before the list. Since then, the cluster may have given its version to another state.
             let stored = case.remembered.filter(|_| is_live_at(case, |version| version >= row.res_version));
             stored.map(|stored| Version { res_version: stored.version, ..row })
         }
@@ -345,7 +351,7 @@ fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) 
             return look;
         }
         if storable {
-            // If the object may stay again, its row is marked like the row of any other object that is left out.
+            // If the object may stay in the cluster after all, mark its row like the row of any other object that is left out.
             let plan = match plan.state {
                 LifecycleState::Live => {
                     ObjectPlan { state: LifecycleState::Deleted, then: Action::Nothing, again: None }
@@ -367,7 +373,7 @@ fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) 
     if acts && !may_act {
         return look;
     }
-    // If the object was read after its row, the row is out of date, whatever its version.
+    // If the object was read after its row, the row is out of date even if its version is higher. Then the mark gets the row's version.
     let seen = case.stored.filter(|_| case.is_looked_up()).map_or(0, |stored| stored.res_version);
     let marks = acts.then_some(case.meta.resource_version.max(seen));
     // Do not withhold the row of an object that is being deleted: the deletion would wait for it.
@@ -375,7 +381,7 @@ fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) 
     Next::LeaveOut(Omission { marks, may_wait, then })
 }
 
-/// Returns the request for an object that is left out. Its row is not live, so no request waits for the end of a delay.
+/// Returns the request for an object that is left out. The request does not wait for the deletion delay, because the object has no live row.
 fn action_left_out(case: &Case<'_>) -> Action {
     let circumstances = Circumstances { gone: case.is_gone(), deleted: true, ..Circumstances::default() };
     plan(case.meta, case.rules, circumstances).then

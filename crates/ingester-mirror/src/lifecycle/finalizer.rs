@@ -5,8 +5,8 @@
 //! makes the patch that removes it.
 //!
 //! # Guarantees
-//! - A patch adds or removes our entry of `metadata.finalizers` and removes the entries of our former prefixes. It changes nothing else: no
-//!   other finalizer, and no field that we do not know.
+//! - A patch either adds our entry to `metadata.finalizers`, or removes our entry and those with our former prefixes. It changes no other
+//!   finalizer and no other field.
 //! - A patch applies only to the version that it was made for, because it first tests uid and resourceVersion. On any other
 //!   version the API server rejects the whole patch (422), and the caller reads the object again.
 
@@ -32,7 +32,7 @@ pub(crate) fn addition(meta: &Meta, marks: &Marks) -> Option<Value> {
     }
     let ours = marks.name(Mark::Finalizer).to_string();
     let mut patch = tests_of_identity(meta);
-    // The test of the version ensures that the list is still absent, so no other entry is overwritten.
+    // This patch creates the list. It overwrites nobody's entry, because it tests the version, in which the list is absent.
     patch.push(if meta.finalizers.is_empty() {
         json!({"op": "add", "path": "/metadata/finalizers", "value": [ours]})
     } else {

@@ -1,10 +1,11 @@
-//! The rules of an object's life, for the mirror and for the audit. Pure.
+//! Decides what happens to an object, its row and its finalizer during the object's life, for the mirror and for the audit. Pure.
 //!
 //! May use: ingester-config, ingester-core, ingester-store.
 //!
 //! [`decide`] takes a [`Case`] (the object, how it arrived, its row, what this process remembers of it, what a rule chose) and returns the
-//! next step: what is written, what is requested from Kubernetes, what waits. `plan` in this file is the part that depends on the object's
-//! metadata alone. Of ingester-store this room uses only the guard, which is pure, too.
+//! next step: what to write, what to request from Kubernetes, what to wait for. It calls `plan` in this file, which derives the row's state
+//! and the request from the object's metadata, the rules of its kind and a few circumstances. This room uses nothing of ingester-store but
+//! the guard, which is pure, too.
 
 mod case;
 mod decide;
@@ -51,7 +52,8 @@ impl Rules {
         self.immutable || self.evictable && self.asks(meta, Mark::Immutable).is_some()
     }
 
-    /// Returns the annotation that requests to take the object out of the cluster, if that annotation has no effect.
+    /// Returns the annotation that requests the object's deletion or eviction although its kind is not evictable. Such an annotation has no
+    /// effect.
     pub(crate) fn ignored(self, meta: &Meta) -> Option<MarkName> {
         if self.evictable {
             return None;
@@ -79,7 +81,7 @@ pub(crate) enum Action {
     AddFinalizer,
     /// Remove our finalizer.
     RemoveFinalizer,
-    /// Delete the object. If it has our finalizer, that keeps it until the row of its last state is written.
+    /// Delete the object. Our finalizer, if the object has it, keeps the object in the cluster until its row has its last state.
     Delete,
     /// Read the row back, remove our finalizer, delete the object.
     Evict,
@@ -90,7 +92,7 @@ pub(crate) enum Action {
 struct ObjectPlan {
     state: LifecycleState,
     then: Action,
-    /// The time after which to read the object again even if nothing changes.
+    /// Read the object again after this time, even if nothing changes.
     again: Option<Duration>,
 }
 
@@ -107,7 +109,7 @@ struct Circumstances {
     gone: bool,
     /// Its row has an `evict_time`, as far as this process knows.
     evicted: bool,
-    /// A rule chose this version to leave etcd, or the object was deleted because a rule had chosen it.
+    /// A rule chose this version to leave etcd, or this object's deletion was requested because a rule had chosen it.
     chosen: bool,
     /// Its row already has a `delete_time`.
     deleted: bool,
@@ -119,16 +121,16 @@ struct Circumstances {
 
 /// Returns the plan for an object.
 ///
-/// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is terminating
-/// without the annotation: it is being evicted.
+/// The order of the rules matters: a deletion takes precedence over an eviction. There is one exception: an immutable object that is
+/// terminating, and has no annotation that requests its deletion, is being evicted.
 fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
-    // A finalizer of a former prefix is removed where ours is, but does not count as ours.
+    // A finalizer of a former prefix is removed together with ours. But an object that has only this one still lacks ours.
     let (held, ours) =
         (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));
     let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta) || circumstances.chosen);
     let terminating = meta.deletion_timestamp.is_some();
-    // The rest of the delay; `None` once it has passed. A clock that is behind cannot prolong it: it ends at the latest one delay after this
-    // process first saw the request.
+    // Returns the rest of the deletion delay; `None` once the delay has passed. A clock that is behind cannot prolong the delay: it ends at
+    // the latest `deletion_delay` after this process first saw the request.
     let wait = |passed: Duration| {
         if circumstances.deleted {
             return None;
@@ -138,7 +140,7 @@ fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
     };
     let remove = if held { Action::RemoveFinalizer } else { Action::Nothing };
     if circumstances.gone {
-        // If another ingester evicts, it has evicted this object.
+        // If another ingester does the evictions, take it that it has evicted this object.
         let evicted = circumstances.evicted || !rules.evictions;
         let state = if evicted && immutable && !deleting { LifecycleState::Evicted } else { LifecycleState::Deleted };
         return ObjectPlan::new(state, Action::Nothing);
@@ -177,15 +179,15 @@ pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
     rules.evicts(meta) && !rules.deletes(meta)
 }
 
-/// Returns true if an object in the cluster must not change its row. `stored` was read before the object. The object had left etcd, so the
-/// row is the only copy of its state, and the versions do not show which of the two is right.
+/// Returns true if an object in the cluster must not change its row, because the object had left etcd before: the row is the only copy of
+/// the state with which it left, and the versions do not show which of the two is right. `stored` was read before the object.
 pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     match stored.eviction {
         Eviction::None => false,
         // The cluster went back before the eviction was confirmed.
         Eviction::Intended => meta.resource_version < stored.res_version,
         Eviction::Confirmed => true,
-        // An earlier release has begun to evict this very version, and it is still there.
+        // If an earlier release began to evict this version, and the object still has this version, the eviction goes on.
         Eviction::Unrecorded => {
             let begun = meta.resource_version == stored.res_version && !stored.deleted;
             !(begun && is_evicted(meta, rules))
@@ -193,7 +195,8 @@ pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     }
 }
 
-/// Returns true if an object is terminating without a mark that says why: somebody deleted it, or a rule had chosen it.
+/// Returns true if an object is terminating, and neither its annotations nor its kind say why: somebody deleted it, or the ingester did,
+/// because a rule had chosen it.
 pub(crate) fn may_be_chosen(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() && rules.evictable && !rules.evicts(meta) && !rules.deletes(meta)
 }
@@ -269,11 +272,11 @@ mod tests {
             assert_eq!(plan(&immutable, rules, NOW), ObjectPlan::new(LifecycleState::Live, Action::Nothing));
             assert_eq!(plan(&immutable, rules, gone), ObjectPlan::new(LifecycleState::Evicted, Action::Nothing));
         }
-        // An object without a mark was deleted, and so was an object whose deletion was requested.
+        // An object without annotations was deleted, and so was an object whose deletion an annotation requested.
         assert_eq!(plan(&object(&[], &[], false), rules, gone).state, LifecycleState::Deleted);
         let both = object(&[], &[(IMMUTABLE, "true"), (DELETING, "true")], false);
         assert_eq!(plan(&both, rules, gone).state, LifecycleState::Deleted);
-        // If this ingester evicts, it did this itself, or the object was deleted.
+        // If this ingester does the evictions, it remembers its own. Any other object that is gone was deleted.
         assert_eq!(plan(&immutable, RULES, gone).state, LifecycleState::Deleted);
     }
 
@@ -287,7 +290,7 @@ mod tests {
             let rules = Rules { finalizer, ..RULES };
             assert_eq!(plan(&object(&[], &[], false), rules, NOW).then, without, "{finalizer:?}");
             assert_eq!(plan(&object(&[OURS], &[], false), rules, NOW).then, with, "{finalizer:?}");
-            // A terminating object must not wait for us without end, whatever the setting.
+            // Whatever the setting, a terminating object must not wait for us for ever.
             assert_eq!(
                 plan(&object(&[OURS], &[], true), rules, after(10)).then,
                 Action::RemoveFinalizer,
@@ -402,7 +405,7 @@ mod tests {
         let (own, moved) = (Rules { marks: &OWN, ..RULES }, Rules { marks: &MOVED, ..RULES });
         let adds = ObjectPlan::new(LifecycleState::Live, Action::AddFinalizer);
         let evicts = ObjectPlan::new(LifecycleState::Evicted, Action::Evict);
-        // An object that another ingester controls is an object like any other.
+        // To this program, the finalizer and the annotations of another ingester have no meaning.
         assert_eq!(plan(&object(&[OURS], &[(IMMUTABLE, "true"), (DELETING, "true")], false), own, NOW), adds);
         assert_eq!(plan(&object(&[], &[("data.example.com/Immutable", "true")], false), own, NOW), evicts);
         // Annotations of a former prefix are obeyed, and its finalizer is removed where ours would be.

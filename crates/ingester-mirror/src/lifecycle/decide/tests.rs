@@ -1,4 +1,4 @@
-//! Decisions over all combinations of what they depend on: a table to read, and what must hold in every case.
+//! Makes the decision for every combination of its inputs: prints some as a table to review, and checks properties that all must have.
 
 use super::super::case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
 use super::super::{Action, LifecycleState, Rules, finalizer, is_leaving};
@@ -59,7 +59,7 @@ const STATES: [Option<RowState>; 10] = [
     Some(RowState::Ghost),
 ];
 
-/// The stored row that a process which remembers this would have read.
+/// Returns the stored row that corresponds to what a process remembers.
 fn row_of(remembered: Option<Remembered>) -> Option<Version> {
     let Remembered { version, state } = remembered?;
     let (deleted, eviction) = match state {
@@ -145,7 +145,8 @@ fn brief(next: Next) -> String {
     }
 }
 
-/// For each object and arrival: the decision of each remembered state, at the version that arrives. The deletion delay has passed.
+/// The table has a line for each object and arrival, and in it the decision for each remembered state. The remembered version is the one
+/// that arrives, and the deletion delay has passed.
 #[test]
 fn the_table_of_decisions_is_the_one_that_was_reviewed() {
     let mut table = String::new();
@@ -254,7 +255,7 @@ fn in_every_case_requests_follow_only_from_what_allows_them() {
             assert!(write.state != LifecycleState::Evicted || immutable, "{case:?}");
             assert!(write.state != LifecycleState::Deleted || write.then != Action::Evict, "{case:?}");
         }
-        // Nothing from the cluster replaces an only copy.
+        // No state that the cluster reports replaces an only copy.
         if let Arrival::Look { seen: Some(Version { eviction: Eviction::Confirmed, .. }), .. } = arrival {
             assert_eq!(next, Next::MeetGhost, "{case:?}");
         }
@@ -285,7 +286,7 @@ fn in_every_case_a_step_gets_a_decision_that_it_can_carry_out() {
             Step::Prepared { content: Some(_) } => !received && next != Next::Read,
         };
         assert!(fits, "{case:?}: {next:?}");
-        // Otherwise preparing it would never end.
+        // If the text turns out not to be storable, the decision is made again. It must not be to write, or this would never end.
         if let Step::Prepared { content: Some(content @ (Content::LeftOut { .. } | Content::Undecodable { .. })) } =
             case.step
         {
