@@ -1,7 +1,8 @@
 //! One batch: many objects of one table in one transaction, with statements of many rows. Rows are locked in the order of their uids.
 //!
-//! First the database judges what it can ([`judged`](super::judged)). The versions of the other rows are read and locked, rows that are absent
-//! are inserted, and the plan for all of them is run ([`locked`](super::locked)).
+//! The batch has two parts. For some changes the database itself evaluates the guard, without a read before ([`judged`](super::judged)). For
+//! the others, the versions of the stored rows are read and locked, absent rows are inserted, and the plan is run
+//! ([`locked`](super::locked)).
 
 use super::change::{Report, RowChange};
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
@@ -27,7 +28,7 @@ pub(super) struct Batch<'a> {
     pub(super) now: Micros,
     pub(super) max_packet: usize,
     pub(super) clear_rejects: bool,
-    /// Relies on [`Row::expected`] until it turns out to be wrong.
+    /// True if the batch relies on [`Row::expected`]. If it fails because an expectation is wrong, the caller writes it again with false.
     pub(super) trusting: bool,
     /// The times at which the versions written by this batch begin.
     pub(super) times: Vec<Micros>,
@@ -36,14 +37,14 @@ pub(super) struct Batch<'a> {
 /// The result of inserting rows.
 struct Inserted<'a> {
     rows: Vec<&'a Row>,
-    /// Rows that were not inserted. At least one of them exists already, unless the statement was refused for another reason.
+    /// Rows that were not inserted. At least one of them exists already, or the statement was refused for another reason.
     rest: Vec<&'a Row>,
     /// The error of the refused statement, if there was one.
     refused: Option<sqlx::Error>,
 }
 
 impl<'a> Batch<'a> {
-    /// Writes the batch; the caller commits, with the entries of the log. `clock` returns the database's time.
+    /// Writes the batch, and adds the entries of the log to `log`. The caller writes these and commits. `clock` returns the database's time.
     pub(super) async fn write(
         &mut self,
         tx: &mut Transaction,
@@ -54,7 +55,7 @@ impl<'a> Batch<'a> {
         let judged = self.write_judged(tx, log).await?;
         let mut plan = self.plan_others(tx, &judged, clock).await?;
         self.insert_absent(tx, &mut plan).await?;
-        // Only the INSERT tells which rows are really new, so their versions and the log's entries come after it.
+        // Only the INSERT shows which rows are new, so begin their versions and add the log's entries after it.
         begin_versions(tx, self.table, plan.insert.iter().map(|row| &*row.uid)).await?;
         log.add(&plan);
         // Objects created by a restore. Usually there are none, and then no statement runs.
@@ -63,7 +64,7 @@ impl<'a> Batch<'a> {
         let Batch { table, now, max_packet, trusting, .. } = *self;
         let locked = LockedRows { table, now, max_packet, no_leftovers: trusting };
         locked.write_main(tx, &plan).await?;
-        // The database has written the judged main rows above. Their companions still have to follow, together with all others.
+        // The main rows of the judged part are already written. Write their companions now, together with the companions of the other part.
         plan.join(judged);
         locked.write_companions(tx, &plan).await?;
         if self.clear_rejects {
@@ -85,7 +86,7 @@ impl<'a> Batch<'a> {
         let written: HashSet<&str> = judged.uids().collect();
         let changes: Vec<&'a RowChange> =
             self.changes.iter().filter(|change| !written.contains(change.uid())).collect();
-        // Rows that are expected to be absent are not read: if one exists after all, its INSERT fails, and it is read then.
+        // Do not read rows that are expected to be absent. If one exists after all, its INSERT fails, and the row is read then.
         let asked: Vec<&str> =
             changes.iter().filter(|change| !self.is_new(change)).map(|change| change.uid()).collect();
         let stored = self.versions(tx, &asked).await?;
@@ -107,7 +108,7 @@ impl<'a> Batch<'a> {
         Ok(plan)
     }
 
-    /// Called before the commit. If the times of the written versions are too old by now, makes the versions begin later.
+    /// Moves the beginning of the written versions to the present time if it is too far in the past by now. Call this before the commit.
     pub(super) async fn begin_later(
         &mut self,
         tx: &mut Transaction,
@@ -124,21 +125,21 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Inserts the rows that are absent. Rows that another writer has inserted meanwhile are planned again.
+    /// Inserts the rows that are absent. If another writer has inserted some of them meanwhile, plans those again.
     async fn insert_absent(&self, tx: &mut Transaction, plan: &mut WritePlan<'a>) -> Result<(), sqlx::Error> {
         let mut inserted = Vec::new();
         while !plan.insert.is_empty() {
             let absent = std::mem::take(&mut plan.insert);
             let Inserted { rows, rest, refused } = self.insert(tx, absent).await?;
             inserted.extend(rows);
-            // Another writer has inserted one of these rows in the meantime. Now it can be read and locked.
+            // Another writer has inserted at least one of the rest in the meantime. Read and lock what it wrote.
             let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
             let stored = self.versions(tx, &uids).await?;
             if let Some(refused) = refused
                 && !rest.iter().any(|row| stored.contains_key(row.uid.as_ref()))
             {
-                // None of the rows exists, so planning again would not help. Another unique key was violated, such as one added by hand; or
-                // the server treats two uids as equal because they differ only in trailing blanks.
+                // None of the rows exists, so planning again would not help. Either the statement violated another unique key, such as one
+                // that was added by hand, or the server treats two uids as equal because they differ only in trailing blanks.
                 return Err(refused);
             }
             for row in rest {
@@ -162,12 +163,14 @@ impl<'a> Batch<'a> {
         Ok(stored)
     }
 
-    /// Inserts rows, and returns as `rest` the ones that were not inserted because a row exists. A database that can skip existing rows
-    /// does so, unless the batch is trusted: then an existing row makes the whole batch fail. Other databases refuse the statement, and all
-    /// rows from this statement on are in `rest`.
+    /// Inserts rows; `rest` has the ones that were not inserted because a row exists. There are three cases:
+    /// - The database can skip existing rows, and the batch does not rely on expectations: it skips them, and `rest` has them.
+    /// - The database can skip existing rows, and the batch relies on expectations: an existing row makes the whole batch fail.
+    /// - The database cannot skip: it refuses the statement, and `rest` has all rows of this statement and of the statements after it.
     async fn insert(&self, tx: &mut Transaction, rows: Vec<&'a Row>) -> Result<Inserted<'a>, sqlx::Error> {
         let can_skip = tx.dialect().skips_stored();
-        // Skipping costs one lookup per row. A trusted batch does without; if it is refused, it is written again without trust.
+        // Skipping costs one lookup per row, so a batch that relies on expectations does not skip. If it is refused, the caller writes it
+        // again with `trusting: false`.
         let skip = can_skip && !self.trusting;
         let (mut done, mut refused, mut new) = (0, None, HashSet::new());
         for rows in self.main_packets(&rows, tx.dialect())? {
@@ -176,7 +179,7 @@ impl<'a> Batch<'a> {
                 new.extend(tx.fetch(&insert).await?);
             } else {
                 match tx.execute(&insert).await {
-                    // Only the statement is rolled back, not the transaction.
+                    // The server has rolled back only the statement, not the transaction.
                     Err(error) if !can_skip && is_unique_violation(&error) => {
                         refused = Some(error);
                         break;

@@ -1,7 +1,7 @@
 //! The guard decides which of two versions of an object's row is kept.
 //!
-//! It judges rows that the transaction has locked, so its decision also holds against other writers. A test writes every combination on
-//! every database.
+//! It judges rows that the transaction has locked, so no other writer can change them between the decision and the write. A test writes
+//! every combination of two versions on every database.
 
 pub use ingester_core::row::{Eviction, Version};
 
@@ -10,10 +10,11 @@ pub use ingester_core::row::{Eviction, Version};
 pub enum Verdict {
     /// Write it.
     Write,
-    /// The stored row says the same already, or the new one adds nothing to it.
+    /// The new row adds nothing to the stored one.
     Unchanged,
-    /// The stored row is later, or it contradicts the new one: a tombstone of the same version against a live object, an evicted row
-    /// against a deletion, or a confirmed eviction against an object that exists. Only the cluster can tell which of the two is right.
+    /// The stored row is later, or the two contradict each other, and only the cluster can tell which of them is right. There are three
+    /// contradictions: the stored row is a tombstone, and the new row is live in the same version; the stored row is evicted, and the new
+    /// one is deleted; the stored eviction is confirmed, and the object exists.
     Stale,
     /// Mark the stored row as deleted, and leave its columns alone: a later definition wrote them.
     Mark,
@@ -21,20 +22,20 @@ pub enum Verdict {
     Confirm,
 }
 
-/// The rule:
-/// - A row whose eviction is confirmed is the only copy of its object. No state that the cluster reports replaces it: such a state,
-///   including a requested deletion, can only be judged by asking the cluster. An eviction without a record of its progress counts as
-///   confirmed, except that the same version on its way out of etcd begins the eviction again.
-/// - A row whose eviction is intended gives way to a later version of its object. No deletion replaces it: only the cluster can tell
-///   whether the object was deleted or evicted, and a terminating state may not be the last one. If the object is gone, the eviction is
-///   confirmed.
-/// - A higher resourceVersion wins.
-/// - At the same resourceVersion, deletion and eviction win over the live state. A deletion from an earlier definition of the kind keeps
-///   the columns that a later definition wrote. A live state with the version of a tombstone is stale: it does not revive the row, but it
-///   does not agree with the row either.
-/// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
-/// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one. A batch leaves
-///   out such objects if their rows are the same (`rows/same.rs`).
+/// Decides between the stored row of an object and a new one. The rule:
+/// - A row whose eviction is confirmed is the only copy of its object, so no state that the cluster reports replaces it, not even a deletion
+///   that somebody requested: the caller must ask the cluster. An eviction whose progress is not recorded counts as confirmed, with one
+///   exception: if the new row has the same version and is leaving etcd, the eviction begins again.
+/// - A row whose eviction is intended is replaced by a later version of its object, unless that version is a deletion: only the cluster can
+///   tell whether the object was deleted or evicted, and a terminating state may not be its last one. If the object is gone, the eviction
+///   is confirmed.
+/// - Otherwise, a higher resourceVersion wins.
+/// - At the same resourceVersion, a deletion or an eviction wins over a live state. If an earlier definition of the kind wrote the deletion,
+///   the row keeps the columns that a later definition wrote. A live state with the version of a tombstone is stale: it must not revive
+///   the row, but it contradicts the row, so it is not unchanged either.
+/// - At the same resourceVersion and in the same state, a higher definition of the kind wins; otherwise nothing is written.
+/// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one. Before the guard
+///   decides, a batch leaves out such objects if their rows are the same (`rows/same.rs`).
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     match stored.eviction {
         Eviction::Confirmed | Eviction::Unrecorded => return verdict_on_only_copy(stored, new),
@@ -71,17 +72,17 @@ fn verdict_on_only_copy(stored: Version, new: Version) -> Verdict {
         // The object has left etcd.
         (Eviction::Unrecorded, Eviction::Confirmed) => Verdict::Confirm,
         (_, Eviction::Confirmed) => Verdict::Unchanged,
-        // An earlier release began this eviction and recorded no progress.
+        // An earlier release began this eviction, and did not record its progress. Begin it again.
         (Eviction::Unrecorded, Eviction::Intended) if same && !stored.deleted && !new.deleted => Verdict::Write,
         _ => Verdict::Stale,
     }
 }
 
-/// Judges a row that replaces the one that its writer saw, see [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row
-/// has changed since, the usual rule decides. An evicted row is never replaced by an earlier version: the cluster went back, and the row
-/// may be the only copy of what came after.
+/// Judges a row that is meant to replace the stored row that its writer saw ([`RowChange::Replacement`](super::RowChange::Replacement)). If
+/// the stored row has changed since, [`verdict`] decides. An earlier version never replaces an evicted row: the cluster was restored to an
+/// earlier state, and the row may be the only copy of what came after that state.
 pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
-    // A row that only another definition wrote again is still the same row.
+    // If another definition has written the row again since, and nothing else has changed, it is still the same row.
     let same = Version { ingest_version: seen.ingest_version, ..stored } == seen;
     let replaceable = match stored.eviction {
         Eviction::None => true,
@@ -91,7 +92,7 @@ pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
     if same && replaceable { Verdict::Write } else { verdict(stored, new) }
 }
 
-/// Judges a tombstone with nothing but uid and version: the object no longer existed at this version.
+/// Judges a tombstone that has only uid and version. It says that at this version, the object no longer existed.
 pub fn verdict_of_tombstone(stored: Version, res_version: u64) -> Verdict {
     match stored.eviction {
         Eviction::Confirmed => Verdict::Unchanged,
@@ -143,7 +144,7 @@ mod tests {
             for eviction in [Eviction::None, Eviction::Intended] {
                 assert_eq!(verdict(stored, version(res_version, false, eviction)), Verdict::Stale);
             }
-            // The object may still exist, and be deleted only now.
+            // The object may still exist, and its deletion may have begun only now.
             assert_eq!(verdict(stored, version(res_version, true, Eviction::None)), Verdict::Stale);
         }
     }
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(verdict_of_tombstone(stored, 9), Verdict::Confirm);
         assert_eq!(verdict_of_tombstone(stored, 4), Verdict::Stale);
         assert_eq!(verdict(stored, version(5, false, Eviction::Confirmed)), Verdict::Confirm);
-        // Another process takes the eviction for a deletion, but the object may exist until its grace period ends.
+        // Another process may mistake the eviction for a deletion, but the object may exist until its grace period ends.
         assert_eq!(verdict(stored, version(5, true, Eviction::None)), Verdict::Stale);
         // Its deletion may have been requested meanwhile.
         assert_eq!(verdict(stored, version(6, true, Eviction::None)), Verdict::Stale);

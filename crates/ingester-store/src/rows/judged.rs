@@ -1,5 +1,5 @@
-//! Batches that the database itself judges: the statement that writes the rows has the guard as its condition, so the rows are not read and
-//! locked first. In a database that stores locks in the row, locking costs as much as writing the row.
+//! Batches that the database itself judges: the statement that writes the rows has the guard as its condition, so no earlier statement needs
+//! to read and lock the rows. That saves much if the database stores locks in the rows, where locking a row costs as much as writing it.
 //!
 //! The condition covers only the guard's usual case, a later version of a live row. The caller reads and locks the rows of all other changes.
 //!
@@ -18,14 +18,14 @@ use ingester_sql::dialect::statements::{OverwriteExpected, TombstoneOlder};
 use std::collections::HashSet;
 
 impl<'a> Batch<'a> {
-    /// Writes the main rows of a batch if its changes are all of one sort. Several sorts would need several statements, and so cause more
-    /// deadlocks. Returns the part of the plan that was written.
+    /// Writes the main rows of a batch if all its changes overwrite rows, or all are tombstones. A mixed batch would need two statements,
+    /// which cause more deadlocks. Returns the part of the plan that was written.
     pub(super) async fn write_judged(
         &self,
         tx: &mut Transaction,
         log: &mut Log<'a>,
     ) -> Result<WritePlan<'a>, sqlx::Error> {
-        // A kind with a history has to copy the ending versions before.
+        // With a history, the caller must copy the versions that end before it overwrites them.
         let can_judge = tx.dialect().judges() && self.table.history.is_none();
         let plan = can_judge.then(|| self.plan_to_judge()).flatten();
         let Some(mut plan) = plan else { return Ok(WritePlan::default()) };
@@ -50,8 +50,8 @@ impl<'a> Batch<'a> {
         Ok(plan)
     }
 
-    /// Plans the changes under the assumption that the stored rows are the ones that the statements' conditions require. Returns `None` if
-    /// a change has no such condition, or if there are several sorts.
+    /// Plans the changes, assuming that each stored row has the version that the statement's condition requires. Returns `None` if there is
+    /// no such condition for one of the changes, or if the batch has both overwrites and tombstones.
     fn plan_to_judge(&self) -> Option<WritePlan<'a>> {
         let mut plan = WritePlan::default();
         for change in self.changes {
@@ -66,7 +66,7 @@ impl<'a> Batch<'a> {
 fn required(change: &RowChange, trusting: bool) -> Option<Version> {
     match change {
         RowChange::Row(row) => expected_version(row).filter(|stored| trusting && row.res_version > stored.res_version),
-        // Any earlier live row.
+        // The condition accepts any live row that is not later; this version stands for all of them.
         RowChange::Tombstone { .. } => {
             Some(Version { res_version: 0, ingest_version: 0, deleted: false, eviction: Eviction::None })
         }

@@ -7,9 +7,9 @@
 //! - A batch is one transaction: it is stored completely or not at all.
 //! - A stale write changes nothing, neither the main table nor labels and annotations ([`guard`]).
 //! - If a database refuses a batch because of one object, only that object is rejected: the batch is halved until the
-//!   object stands alone.
-//! - An unclassified error is blamed on an object only once it has lasted while others were stored (`store/doubts.rs`). Until then the
-//!   object is postponed, and the others are stored.
+//!   object is alone in its part.
+//! - If an object fails with an unclassified error, it is postponed, and the others are stored. It is rejected only if the error lasts while
+//!   other objects are stored (`store/doubts.rs`).
 //! - Deadlocks, lock waits, lost connections and other transient errors are retried ([`Retry`](crate::Retry)).
 
 mod ask;
