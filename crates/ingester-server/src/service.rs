@@ -1,10 +1,10 @@
-//! Answers one request: takes it through typed stages, and runs the handler of its target and verb.
+//! Answers one request: takes the request through typed stages, and runs the handler for its target and verb.
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `stages.rs` | the stages from the path to a query that is narrowed to objects that the caller may see |
-//! | `reads.rs` | handlers of objects: one, a list, a watch, a history |
-//! | `writes.rs` | the handler of changes and restores, and the writes under way |
+//! | `stages.rs` | the stages, from the path to a query for only those objects that the caller may see |
+//! | `reads.rs` | handlers that read objects: one object, a list, a watch, a history |
+//! | `writes.rs` | the handler of changes and restores, and the list of writes that still run |
 //! | `own.rs` | handlers of the server's own resources |
 //! | `hints.rs` | hints for clients that find nothing |
 //!
@@ -55,13 +55,13 @@ const READY: Duration = Duration::from_secs(2);
 pub struct Sources {
     /// The kinds that are served.
     pub kinds: &'static [Kind],
-    /// Reads.
+    /// The database for reads.
     pub reads: Arc<Store>,
-    /// Writes to evicted objects; `None` if nothing may be changed.
+    /// The database for changes of evicted objects; `None` if nothing may be changed.
     pub writes: Option<Arc<Store>>,
-    /// Creates objects again; `None` without a cluster.
+    /// The cluster into which objects are restored; `None` without a cluster.
     pub cluster: Option<kube::Client>,
-    /// The identity that creates them.
+    /// The identity with which restored objects are created.
     pub restores: RestoreRights,
     /// Authenticates callers and checks their rights.
     pub identity: Identity,
@@ -73,11 +73,11 @@ pub struct Sources {
     pub limits: Limits,
     /// The limit on concurrent requests for objects.
     pub places: Places,
-    /// The limit on the bytes of evicted objects that each user may write.
+    /// The limit on the bytes of evicted objects that each user may write in a minute.
     pub volumes: WriteVolumes,
     /// The watches; `None` if the log of changes cannot be numbered.
     pub watches: Option<Hub>,
-    /// Discovery advertises watches: there was a log when the server was started.
+    /// True if discovery advertises watches, because the database had a log of changes when the server started.
     pub watchable: bool,
 }
 
@@ -108,7 +108,7 @@ impl Service {
         Service(Arc::new(Inner { sources, documents, ready, writes, namespaces }))
     }
 
-    /// Waits at most this long for writes that still run after their requests have ended, and then gives up the unfinished ones.
+    /// Waits for writes that still run although their requests have ended. After `patience`, gives up the unfinished ones.
     pub async fn finish(&self, patience: Duration) {
         self.0.writes.finish(patience).await;
     }
@@ -119,7 +119,7 @@ impl Service {
             let (service, peer, log) = (self.clone(), peer.clone(), log.clone());
             async move { Ok::<_, std::convert::Infallible>(service.respond(request, peer, &log).await) }
         });
-        // Compressed output comes in blocks, but each event must be sent at once.
+        // Do not compress watches: a compressor sends its output in blocks, but each event must be sent at once.
         let ends =
             |_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions| extensions.get::<Waits>().is_none();
         let compressed = Compression::new(plain).compress_when(DefaultPredicate::new().and(ends));
@@ -171,12 +171,12 @@ impl Inner {
         if let Some(file) = parsed.target().and_then(|target| console::answer(target, &parts)) {
             return Ok(file);
         }
-        // Authenticate before answering even 404.
+        // Authenticate before any other answer, even before a 404.
         let request = parsed.authenticate(&self.sources, parts, peer, log).await?;
         self.handle(request, body, log, warnings).await
     }
 
-    /// The table of handlers, by target and verb.
+    /// Runs the handler for the request's target and verb.
     async fn handle(
         self: &Arc<Self>,
         request: Authenticated<'_>,
@@ -201,7 +201,7 @@ impl Inner {
             (Target::Rejects(_), _) => self.rejects(&request, warnings).await,
             (Target::Units(_), _) => self.units(Which::Units, &request).await,
             (Target::Policies(_), _) => self.units(Which::Policies, &request).await,
-            // Served from memory; not counted against the places.
+            // Served from memory; not counted against `serve.maxInFlight`.
             (Target::Queries(_), _) => self.queries(&request),
             (Target::Parameters(_), _) => self.parameters(&request),
             (Target::Events(_), verb) => hints::no_events(&request, verb, warnings),
@@ -220,7 +220,7 @@ impl Inner {
         Ok(of_document(document, headers))
     }
 
-    /// Answers a health check: the server works, and for `readyz` the database answers.
+    /// Answers a health check. `readyz` fails if the database does not answer; the other checks always succeed.
     async fn health(&self, name: &str) -> Response<Body> {
         let works = name != "readyz" || self.is_ready().await;
         let (code, text) = match works {
@@ -247,7 +247,7 @@ impl Inner {
     }
 }
 
-/// Ties a place to the response: the place is free again when the response has been sent.
+/// Attaches the request's place to the response, so the place becomes free when the response has been sent.
 fn holding(mut response: Response<Body>, place: Place) -> Response<Body> {
     response.extensions_mut().insert(place);
     response

@@ -1,10 +1,10 @@
 //! The stages of a request: [`Parsed`], [`Authenticated`], [`Authorized`], [`Narrowed`].
 //!
-//! Only the function that does the work of a stage makes its value, because each has a private field.
+//! Each type has private fields, so only this module makes its values, each in the function that does the work of the stage.
 //! Handlers of objects take [`Narrowed`], so a handler that skips authorization does not compile.
 //! Handlers of the server's own resources take [`Authenticated`]: they answer every authenticated caller, or check rights object by object.
 //!
-//! Report errors in the order of the stages, so that a caller without the right learns nothing about objects or parameters.
+//! Errors are reported in the order of the stages, so a caller without the right learns nothing about objects or parameters.
 
 use super::Sources;
 use crate::access::AccessLog;
@@ -29,18 +29,18 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A request after its path was read.
+/// A request whose path was parsed.
 pub(super) struct Parsed<'r> {
     target: Result<Target<'r>, Status>,
 }
 
-/// The question of a request, before rights are checked.
+/// A request's target, verb and parameters, before the caller's rights are checked.
 pub(super) struct Question<'r> {
     pub(super) target: &'r Target<'r>,
-    /// 404 or 405 if the target does not take the request's method.
+    /// The request's verb in terms of RBAC; 404 or 405 if the target does not take the request's method.
     pub(super) verb: Result<Verb, Status>,
     pub(super) query: QueryString,
-    /// 400 and 422 for parameters that cannot be read. Report them only to callers with the right.
+    /// The parameters; 400 or 422 if they cannot be parsed. Report such an error only to callers who have the right to the objects.
     pub(super) parameters: Result<Parameters, Status>,
     /// The only name that the answer can contain: the name in the path, or in the field selector.
     pub(super) only_name: Option<String>,
@@ -65,7 +65,8 @@ pub(super) struct ObjectRequest {
     pub(super) token: Option<Bearer>,
     pub(super) kind: &'static Kind,
     pub(super) attributes: Attributes,
-    /// The name in the path; empty for all objects. (The attributes of a restore have no name, because it is authorized as a create.)
+    /// The name in the path; empty if the path names no object. (This differs from the name in `attributes` for a restore: a restore is
+    /// authorized as a create, which has no name.)
     pub(super) name: String,
     pub(super) accept: String,
     pub(super) content_type: Option<String>,
@@ -83,9 +84,9 @@ pub(super) struct Authorized {
 /// A request for objects, narrowed to those that its caller may see.
 pub(super) struct Narrowed {
     request: Arc<ObjectRequest>,
-    /// With the conditions of the path, of the saved query, and of `serve.formerObjects`.
+    /// The parameters, to which the conditions of the path, of the saved query and of `serve.formerObjects` were added.
     pub(super) parameters: Parameters,
-    /// True for histories, and for objects as they were at a moment or in a version.
+    /// True if the request is for a history, or for objects as they were at a time or in a version.
     pub(super) is_past: bool,
     /// The requested states, before former objects were left out.
     pub(super) states: States,
@@ -94,7 +95,7 @@ pub(super) struct Narrowed {
     pub(super) former: Reach,
     pub(super) cost: read::Cost,
     pub(super) place: Place,
-    /// For restores: the reason why the caller may not write the object's status, if so.
+    /// For restores: `Ok` if the caller may write the object's status, otherwise the reason why not.
     pub(super) may_write_status: Result<(), String>,
 }
 
@@ -108,10 +109,11 @@ impl<'r> Parsed<'r> {
         self.target.as_ref().ok()
     }
 
-    /// Authenticates the caller, reads the parameters, and gives the access log user, verb and objects.
+    /// Authenticates the caller, parses the parameters, and tells the access log the user, the verb and the objects.
     ///
     /// # Errors
-    /// 401, 403, 429, 500 and 503 of [`Identity::authenticate`]; 429 of [`Identity::admit`]; then 404 for a path that does not exist.
+    /// First 401, 403, 429, 500 and 503 of [`Identity::authenticate`]; then 429 of [`Identity::admit`]; then 404 for a path that does not
+    /// exist.
     pub(super) async fn authenticate(
         &'r self,
         sources: &Sources,
@@ -151,7 +153,8 @@ impl<'r> Question<'r> {
             _ if reads(&parts.method) => Ok(read),
             _ => Err(Status::method_not_allowed()),
         };
-        // As in the API server, a right to objects of certain names allows lists of just those, and a right to create has no name.
+        // As in the API server, the right to objects with certain names also allows a list that selects one of these names, and a right to
+        // create has no name.
         let name = only_name.as_ref().filter(|_| !matches!(verb, Ok(Verb::Create))).cloned().unwrap_or_default();
         let attributes = match (target, kind, &verb) {
             (Target::Objects(path), Some(kind), Ok(verb)) => Some(Attributes {
@@ -189,13 +192,13 @@ impl<'r> Question<'r> {
 /// 404 for a kind or a subresource that does not exist; 405 for a method that the target does not take.
 fn verb_of_objects(path: &Objects<'_>, kind: Option<&Kind>, method: &Method, read: Verb) -> Result<Verb, Status> {
     let kind = kind.ok_or_else(Status::no_such_path)?;
-    // An object in a namespace can only be named within its namespace, other objects only without one.
+    // The path of a namespaced object must name its namespace. The path of a cluster-scoped kind must not name one.
     let is_named = path.name.is_some();
     if (path.namespace.is_some() && !kind.namespaced()) || (path.namespace.is_none() && kind.namespaced() && is_named) {
         return Err(Status::no_such_path());
     }
     match (method, path.subresource.as_deref(), is_named) {
-        // A status is read with the whole object, as in Kubernetes.
+        // A read of the status returns the whole object, as in Kubernetes.
         (method, None | Some("status" | "history"), _) if reads(method) => Ok(read),
         (&Method::PUT, None, true) => Ok(Verb::Update),
         (&Method::PATCH, None, true) => Ok(Verb::Patch),
@@ -240,7 +243,7 @@ impl Authenticated<'_> {
         &self.parts.headers
     }
 
-    /// Takes a place, and checks that the caller has the right to the requested objects.
+    /// Takes a place (`serve.maxInFlight`), and checks that the caller has the right to the requested objects.
     ///
     /// # Errors
     /// 429 if no place is free; 403 without the right; 404 if the request is not for objects; 500 or 503 if the API server cannot be asked.
@@ -273,7 +276,7 @@ impl Authenticated<'_> {
     }
 }
 
-/// Adds the right that a history needs to the message of its refusal.
+/// Adds to the refusal of a history which right the history needs.
 fn needs_the_object(mut refused: Status) -> Status {
     if refused.reason == Reason::Forbidden {
         refused.message.push_str("; the history of an object needs the right to the object");
@@ -281,8 +284,9 @@ fn needs_the_object(mut refused: Status) -> Status {
     refused
 }
 
-/// Checks the rights for the effects of a restore besides creating: it shows the stored object, and marks its row as deleted; a former
-/// version of an evicted object goes back into its row. Returns `Ok` if the caller may also write the status, otherwise the reason why not.
+/// Checks the rights that a restore needs besides `create`. It needs `get`, because it shows the stored object, and `delete`, because it
+/// marks the object's row as deleted. For a former version it also needs `update`, because a former version of an evicted object goes back
+/// into its row. Returns `Ok(Ok(()))` if the caller may also write the status, and `Ok(Err(reason))` if not.
 async fn authorize_restore(
     identity: &Identity,
     request: &ObjectRequest,
@@ -300,7 +304,7 @@ async fn authorize_restore(
 }
 
 impl ObjectRequest {
-    /// Returns the namespace of the path; `None` for all of them, and for kinds without namespaces.
+    /// Returns the namespace in the path; `None` if the request is for all namespaces, or the kind has none.
     pub(super) fn namespace(&self) -> Option<&str> {
         Some(self.attributes.namespace.as_str()).filter(|namespace| !namespace.is_empty())
     }
@@ -312,11 +316,11 @@ impl ObjectRequest {
 }
 
 impl Authorized {
-    /// Completes the query, and leaves out the former objects that the caller may not see. Warnings go to `warnings`, even if the request
-    /// fails.
+    /// Completes the query, and makes it leave out the former objects that the caller may not see. Adds warnings to `warnings`, even if the
+    /// request fails.
     ///
     /// # Errors
-    /// 400 and 422 for the parameters; 403 for a request about the past if the caller may see only present objects; the errors of
+    /// 400 and 422 for the parameters; 403 for a request about the past if the caller may see only live objects; the errors of
     /// [`FormerAccess::reach`](crate::former::FormerAccess::reach).
     pub(super) async fn narrow(self, sources: &Sources, warnings: &mut Vec<String>) -> Result<Narrowed, Status> {
         let Authorized { request, parameters, place, may_write_status } = self;
@@ -330,8 +334,8 @@ impl Authorized {
         let is_past = is_past(&request, &parameters)?;
         let states = if is_past { States::ALL } else { parameters.query.states };
         let is_by_name = !is_past && parameters.query.filters.is_empty() && parameters.query.uids.is_empty();
-        // Compute the cost before former objects are left out: that condition is the server's, not the caller's. Requests other than lists
-        // count as reads by key.
+        // Compute the cost before adding the condition that leaves out former objects: the caller did not ask for it, so it must
+        // not count. All requests but lists and watches count as reads by key.
         let cost = match request.attributes.verb {
             Verb::List | Verb::Watch => read::cost(&sources.reads, kind, &parameters)?,
             _ => read::Cost::Keyed,
@@ -356,7 +360,7 @@ fn add_saved(queries: &SavedQueries, kind: &Kind, parameters: &mut Parameters) -
         let message = format!("the query `{name}` is about {}, not about {}", saved.kind().name(), kind.name());
         return Err(Status::bad_request(message));
     }
-    // The namespace of the path.
+    // The saved query is limited to the namespace in the path.
     parameters.query.namespaces.drain(..).for_each(|namespace| ask.namespace(namespace));
     let bound = saved.bind_within(&given, ask);
     let bound = bound.map_err(|error| Status::bad_request(format!("the query `{name}`: {error}")))?;
@@ -366,10 +370,11 @@ fn add_saved(queries: &SavedQueries, kind: &Kind, parameters: &mut Parameters) -
     Ok(())
 }
 
-/// Returns true if a request is about the past, and so can show the content of deleted objects.
+/// Returns true if a request is about the past. Such a request can show the content of deleted objects.
 ///
 /// # Errors
-/// 400 for a moment of anything but objects, lists of them and restores, and for a version of anything but a history or a restore.
+/// 400 for `at`, unless the request is a GET of an object, a list or a restore; 400 for `version`, unless the request is for a history or is
+/// a restore.
 fn is_past(request: &ObjectRequest, parameters: &Parameters) -> Result<bool, Status> {
     let verb = request.attributes.verb;
     let is_history = request.is_history;
@@ -394,7 +399,7 @@ impl Deref for Narrowed {
 }
 
 impl Narrowed {
-    /// Returns the authorized request, for a later check of the same right. It holds no place.
+    /// Returns the authorized request, for a later check of the same right. Keeping it does not keep the place.
     pub(super) fn request(&self) -> Arc<ObjectRequest> {
         self.request.clone()
     }
@@ -406,8 +411,8 @@ mod tests {
     use crd_specs::KINDS;
     use http::Request;
 
-    /// Returns the question of a request as text: the verb or the code of its refusal, the namespace and name of its right, and the only
-    /// name of its answer.
+    /// Returns what a request asks for as text: the verb, or the status code of the refusal; the verb, namespace and name of the right that
+    /// is checked; and the only name that the answer can contain.
     fn question(method: &str, path: &str) -> String {
         let (parts, ()) = Request::builder().method(method).uri(path).body(()).unwrap().into_parts();
         let parsed = Parsed::of(parts.uri.path(), KINDS);
@@ -451,7 +456,7 @@ mod tests {
             ("GET", "/apis/michelangelo.api/v1/namespaces/ml/models", "404, , "),
             ("GET", "/api/v1/namespaces/ml", "get, get /ml, ml"),
             ("GET", "/api/v1/namespaces?watch=1", "watch, watch /, "),
-            // The access log counts it as a read.
+            // Refused, but logged as a read.
             ("POST", "/api/v1/namespaces", "405, list /, "),
             ("GET", "/api/v1/namespaces/ml/events", "list, , "),
             ("GET", "/apis/mirror.michelangelo.api/v1/counts/a.b", "get, , a.b"),
@@ -472,7 +477,7 @@ mod tests {
             ("/a?fieldSelector=metadata.name%3Db", "get, get ml/a, a"),
             ("?fieldSelector=metadata.name!%3Da", "list, list ml/, "),
             ("?fieldSelector=metadata.namespace%3Da", "list, list ml/, "),
-            // Parameters that cannot be read narrow no right.
+            // If the parameters cannot be parsed, the right to all names is checked.
             ("?fieldSelector=metadata.name%3Da&limit=many", "list, list ml/, "),
         ] {
             assert_eq!(question("GET", &format!("{MODELS}{path}")), expected, "{path}");
