@@ -7,6 +7,7 @@ use crate::replicas::shard::Shard;
 use crate::unit::parse;
 use futures::{StreamExt as _, TryStreamExt as _};
 use http::{Request, Response};
+use ingester_core::json::MAX_DEPTH;
 use ingester_core::object::{Identity, ManagedFields};
 use kube::Client;
 use kube::client::Body;
@@ -123,7 +124,7 @@ fn objects() -> impl Strategy<Value = Vec<Sent>> {
             data.extend_from_slice(b"]}");
             let (one, other) = if first { (data, metadata.into_bytes()) } else { (metadata.into_bytes(), data) };
             // One level for this object, and one for the data.
-            Sent { bytes: [&b"{"[..], &one, b", ", &other, b" }"].concat(), good: flaw.is_none() && depth + 2 <= 100 }
+            Sent { bytes: [&b"{"[..], &one, b", ", &other, b" }"].concat(), good: flaw.is_none() && depth + 2 <= MAX_DEPTH }
         });
         sent.collect()
     })

@@ -88,7 +88,7 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 78);
+    assert_eq!(rendered.types.len(), 79);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 

@@ -433,7 +433,7 @@ struct ChangingLog {
 
 impl std::io::Write for ChangingLog {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        if String::from_utf8_lossy(line).contains("long ago are purged") {
+        if String::from_utf8_lossy(line).contains("Purged rows of deleted objects") {
             self.sender.send_replace(self.to.clone());
         }
         Ok(line.len())
