@@ -30,6 +30,7 @@ on_every_database! {
     structs_without_migrations_follow_until_migrations_take_over
     a_type_that_holds_less_is_a_change_on_every_database
     values_of_many_that_hold_less_are_a_change_on_every_database
+    a_removed_column_named_as_a_companion_leaves_the_companion_alone
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -544,6 +545,17 @@ async fn values_of_many_that_hold_less_are_a_change_on_every_database(database: 
     ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(drops)), "{refused:?}");
     store.make_declared(&[narrow], May::Drop).await?;
     ensure!(store.make_declared(&[of("VARCHAR(4)")?], May::Add).await?.made.is_empty());
+    Ok(())
+}
+
+async fn a_removed_column_named_as_a_companion_leaves_the_companion_alone(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let columns =
+        ["labels", "annotations"].map(|name| format!("column: {name}, path: .spec.{name}, type: VARCHAR(20)"));
+    let [labels, annotations] = &columns;
+    store.make_declared(&[declared(&[labels, annotations, QUEUE], "")?], May::Add).await?;
+    let made = store.make_declared(&[declared(&[QUEUE], "")?], May::Add).await?;
+    ensure!(made.made.is_empty(), "{made:?}");
     Ok(())
 }
 

@@ -24,6 +24,7 @@ const BETWEEN: Duration = Duration::from_millis(300);
 
 /// The column for the values in a table of many values.
 const VALUE: Ident = Ident::new("value");
+const KEY: Ident = Ident::new("key");
 
 /// The result of bringing tables to the declaration of their kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -203,11 +204,15 @@ impl Store {
         let mut declared = Vec::new();
         for table in wanted.tables.iter().filter(|table| !table.is_companion()) {
             for (name, ty) in records.types(table.name) {
-                // A column that the main table lacks is one of many values, in a separate table.
-                let of_many = Ident::parse(&format!("{}_{name}", table.name));
-                declared.push(match of_many {
-                    Ok(many) if !table.columns.iter().any(|column| column.name == name) => (many, VALUE, ty),
-                    _ => (table.name, name, ty),
+                // A column that the main table lacks is one of many values, in a separate table, or was removed. Removing a column `labels`
+                // does not make the table of labels one of many values: that table has keys.
+                let of_many = Ident::parse(&format!("{}_{name}", table.name)).ok();
+                let is_of_many = |many: &Ident| {
+                    table.column(name).is_none() && wanted.table(*many).is_none_or(|many| many.column(KEY).is_none())
+                };
+                declared.push(match of_many.filter(is_of_many) {
+                    Some(many) => (many, VALUE, ty),
+                    None => (table.name, name, ty),
                 });
             }
         }
