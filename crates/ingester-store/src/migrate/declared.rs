@@ -24,6 +24,7 @@ const BETWEEN: Duration = Duration::from_millis(300);
 
 /// The column for the values in a table of many values.
 const VALUE: Ident = Ident::new("value");
+/// The column for the keys in a table of labels or annotations.
 const KEY: Ident = Ident::new("key");
 
 /// The result of bringing tables to the declaration of their kinds.
