@@ -69,8 +69,16 @@ failed() {
   exit 1
 }
 
+# The programs that are tried here must not find a database or the kinds of this shell, which may be those of production.
+unset DATABASE_URL DATABASE_PASSWORD_FILE INGESTER_KINDS "${!MYSQL_@}" "${!PG@}"
+
 work="$(mktemp -d)"
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+# Each part is tried, and none changes the exit status.
+clean() {
+  chmod -R u+w "$work" || true
+  rm -rf "$work" || true
+}
+trap clean EXIT
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}"
 
 step "cloning the commit, and writing the address into the clone"
@@ -119,8 +127,9 @@ outside() {
     cargo metadata --format-version 1 >/dev/null
   else
     cargo run --quiet -- schema generate
-    cargo run --quiet -- import objects.yaml
-    cargo run --quiet -- get datasets | grep --quiet customers || failed "the crate outside does not print its objects"
+    local database="sqlite://$to/ingester.db"
+    cargo run --quiet -- import objects.yaml --database-url "$database"
+    cargo run --quiet -- get datasets --database-url "$database" | grep --quiet customers || failed "the crate outside does not print its objects"
   fi
   cd "$work/sources"
 }
@@ -159,8 +168,9 @@ tar --extract --gzip --file "$out/$archive" --directory "$work"
 cd "$work/${archive%.tar.gz}"
 sha256sum --check --quiet SHA256SUMS
 [[ "$(./ingester --version)" == "ingester $version"* ]] || failed "the program is $(./ingester --version), not $version"
-./ingester import crd-specs/samples
-./ingester get models | grep --quiet ingester-test-model || failed "the program does not print its objects"
+database="sqlite://$work/samples.db"
+./ingester import crd-specs/samples --database-url "$database"
+./ingester get models --database-url "$database" | grep --quiet ingester-test-model || failed "the program does not print its objects"
 cd "$work/sources"
 
 step "making the image, and using it"
@@ -174,9 +184,16 @@ if command -v buildah >/dev/null; then
   said="$(buildah "${images[@]}" run --isolation chroot "$container" -- /usr/local/bin/ingester --version)"
   buildah "${images[@]}" push --quiet "ingester:$version" "docker-archive:$image:ingester:$version"
 elif docker info >/dev/null 2>&1; then
+  before="$(docker image inspect --format '{{.Id}}' "ingester:$version" 2>/dev/null || true)"
   docker build --quiet "${recipe[@]}"
-  said="$(docker run --rm "ingester:$version" --version)"
+  said="$(docker run --rm "ingester:$version" --version)" || said=""
   docker save --output "$image" "ingester:$version"
+  # This machine keeps the tag that it had, or has none.
+  if [[ -n "$before" ]]; then
+    docker tag "$before" "ingester:$version"
+  else
+    docker image rm "ingester:$version" >/dev/null
+  fi
 else
   said="" image=""
   skipped+=("the image: neither buildah nor a running docker")

@@ -117,11 +117,17 @@ say, and prints it. An empty value leaves what the file says.
 {{- toYaml $object -}}
 {{- end -}}
 
-{{/* Refuses a file of kinds whose kinds have a CRD, which no pod has. */}}
+{{/* Refuses a file of kinds whose kinds have a CRD, which no pod has. Helm reads only the first document of a text, so they are split here. */}}
 {{- define "ingester.checkKinds" -}}
-{{- range (fromYaml .).kinds -}}
+{{- range $number, $text := regexSplit "(?m)^(?:---|[.]{3})(?:\\s|$)" . -1 -}}
+{{- $document := fromYaml $text -}}
+{{- with get $document "Error" -}}
+{{- fail (printf "kinds.file: part %d, between lines `---`, cannot be read: %v" (add1 $number) .) -}}
+{{- end -}}
+{{- range $document.kinds -}}
 {{- if get . "crd" -}}
 {{- fail (printf "kinds.file: %v names a CRD, which the pods do not have: `ingester manifests --out base --kinds FILE` writes base/kinds/kinds.yaml, which needs none" .kind) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

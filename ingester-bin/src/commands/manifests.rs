@@ -2,6 +2,7 @@
 
 mod database;
 mod former;
+mod sources;
 
 use self::database::{DatabaseSource, SECRET, with_configuration};
 use super::rbac::{chosen_by, role};
@@ -65,6 +66,9 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         return Err(Failure::Usage(anyhow!(
             "there are no kinds: name some with --kinds FILE, or use the program that has yours built in"
         )));
+    }
+    if let Some(files_of_kinds) = &program.kinds_files {
+        sources::ensure_elsewhere(&arguments.out, files_of_kinds)?;
     }
     // Without a given file, the base contains one that shares the work.
     let shared = arguments.config.is_none() || config.ingester.replicas.enabled;

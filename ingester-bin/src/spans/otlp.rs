@@ -21,6 +21,7 @@ use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -117,10 +118,38 @@ fn resource() -> Resource {
     }
 }
 
+/// A runtime that ends without waiting for its blocking tasks. The program waits for the exporter's thread when it ends, and looking up the
+/// name of a receiver can block for much longer than [`FLUSH`].
+#[derive(Debug)]
+struct RequestRuntime(Option<Runtime>);
+
+impl RequestRuntime {
+    fn new() -> std::io::Result<Self> {
+        Ok(RequestRuntime(Some(tokio::runtime::Builder::new_current_thread().enable_all().build()?)))
+    }
+}
+
+impl Deref for RequestRuntime {
+    type Target = Runtime;
+
+    #[allow(clippy::expect_used, reason = "only `drop` takes the runtime")]
+    fn deref(&self) -> &Runtime {
+        self.0.as_ref().expect("the runtime is there until it is dropped")
+    }
+}
+
+impl Drop for RequestRuntime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 /// Sends requests from the exporter's thread, in a runtime that only this thread drives.
 #[derive(Debug)]
 struct Sender {
-    runtime: Runtime,
+    runtime: RequestRuntime,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     timeout: Duration,
     /// The last request failed, and a log line has said so.
@@ -129,7 +158,7 @@ struct Sender {
 
 impl Sender {
     fn new(timeout: Duration) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = RequestRuntime::new()?;
         let connector = HttpsConnectorBuilder::new()
             .with_native_roots()
             .context("reading the certificates of this system")?
@@ -175,5 +204,31 @@ impl HttpClient for Sender {
             Err(error) => Some(format!("{error:#}")),
         });
         Ok(sent?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RequestRuntime;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    #[test]
+    fn a_runtime_ends_while_a_name_is_looked_up() {
+        let runtime = RequestRuntime::new().unwrap();
+        let (answer, lookup) = channel::<()>();
+        let (begin, began) = channel();
+        let (end, ended) = channel();
+        runtime.spawn_blocking(move || {
+            begin.send(()).unwrap();
+            lookup.recv()
+        });
+        began.recv().unwrap();
+        std::thread::spawn(move || {
+            drop(runtime);
+            end.send(())
+        });
+        ended.recv_timeout(Duration::from_secs(30)).unwrap();
+        drop(answer);
     }
 }

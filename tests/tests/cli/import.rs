@@ -460,6 +460,29 @@ fn objects_without_a_name_are_counted_and_named_on_request() {
     folder.import(&["objects.yaml", "--generate-names"]).exits(0);
     let names = folder.query("SELECT name FROM model ORDER BY name");
     assert!(names.len() == 4 && names[1..].iter().all(|name| name.starts_with("run-")), "{names:?}");
+    // Equal objects are as many rows.
+    folder.write("equal.yaml", nameless(9).repeat(2));
+    folder.import(&["equal.yaml", "--generate-names"]).exits(0);
+    folder.import(&["equal.yaml", "--generate-names"]).exits(0);
+    assert_eq!(folder.query("SELECT COUNT(*) FROM model"), ["6"]);
+}
+
+#[test]
+fn an_object_whose_name_is_generated_keeps_its_state() {
+    let folder = Folder::new();
+    let annotations =
+        "mirror.michelangelo.api/state: deleted, mirror.michelangelo.api/deleted-at: '2026-01-31T12:00:00Z'";
+    folder.write(
+        "objects.yaml",
+        format!(
+            "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {{generateName: run-, namespace: ml, annotations: {{{annotations}}}}}\n"
+        ),
+    );
+    for states in [&["--states"][..], &["--assume", "evicted"]] {
+        folder.import(&[&["objects.yaml", "--generate-names"], states].concat()).exits(0);
+        let query = "SELECT COUNT(*), SUM(delete_time IS NOT NULL) FROM model";
+        assert_eq!(folder.query(query), ["1|1"], "{states:?}");
+    }
 }
 
 #[test]
@@ -471,6 +494,19 @@ fn objects_of_unknown_kinds_are_ignored_on_request() {
     let ran = folder.import(&["objects.yaml", "--ignore-unknown"]).exits(0);
     let ran = ran.says(&["1 objects of kinds that this ingester does not mirror were ignored"]);
     assert!(!ran.out.contains("unknown"), "{}", ran.out);
+    // Neither a missing name nor another namespace matters.
+    let of = |api_version: &str, kind: &str, metadata: &str| {
+        format!("apiVersion: {api_version}\nkind: {kind}\n{metadata}---\n")
+    };
+    let others = [
+        of("kustomize.config.k8s.io/v1beta1", "Kustomization", ""),
+        of("batch/v1", "Job", "metadata: {generateName: run-}\n"),
+        of("michelangelo.api/v1", "Model", "metadata: {name: x, namespace: other}\n"),
+    ];
+    folder.write("others.yaml", others.concat());
+    let ran = folder.import(&["others.yaml", "--ignore-unknown", "-n", "ml"]).exits(0);
+    ran.says(&["3 objects of kinds that this ingester does not mirror were ignored"]);
+    folder.import_input("kind: Model\n").exits(1);
 }
 
 #[test]

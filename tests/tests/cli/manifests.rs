@@ -515,5 +515,38 @@ fn files_of_an_earlier_run_that_are_not_part_any_more_are_named() {
     let ran = run()
         .says(&["left from an earlier run", "base/configmap.yaml, base/kinds/crds/certificates.yaml; remove them"]);
     assert!(!ran.err.contains("base/overlay"), "{}", ran.err);
+    assert!(ran.err.contains("copied passwords"), "{}", ran.err);
     assert!(folder.path().join("base/configmap.yaml").exists());
+    std::fs::remove_file(folder.path().join("base/configmap.yaml")).unwrap();
+    let ran = run().says(&["left from an earlier run"]);
+    assert!(!ran.err.contains("passwords"), "{}", ran.err);
+}
+
+#[test]
+fn no_source_of_kinds_is_in_the_folder_that_is_written() {
+    let folder = Folder::new();
+    let crd = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds/certificates.cert-manager.io.yaml");
+    folder.write("kinds/kinds.yaml", kinds_with("crds/crd.yaml"));
+    for crds in ["kinds/crds", "linked/crds"] {
+        std::fs::create_dir_all(folder.path().join(crds)).unwrap();
+    }
+    for copy in ["kinds/crds/crd.yaml", "linked/crds/crd.yaml"] {
+        std::fs::copy(crd, folder.path().join(copy)).unwrap();
+    }
+    folder.write("outside.yaml", kinds_with("kinds/crds/crd.yaml"));
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, folder.path().join(at)).unwrap();
+    link("../kinds/kinds.yaml", "linked/kinds.yaml");
+    let before = std::fs::read(folder.path().join("kinds/kinds.yaml")).unwrap();
+    for kinds in ["kinds", "kinds/kinds.yaml", "outside.yaml", "linked/kinds.yaml"] {
+        let ran = folder.run(&["manifests", "--kinds", kinds, "--out", "."]).exits(2);
+        ran.says(&[
+            "is a source of the kinds, and is in ./kinds, which this command writes",
+            "another folder with --out",
+        ]);
+        assert!(!folder.path().join("kustomization.yaml").exists(), "{kinds}");
+    }
+    assert_eq!(std::fs::read(folder.path().join("kinds/kinds.yaml")).unwrap(), before);
+    for _ in 0..2 {
+        folder.run(&["manifests", "--kinds", "kinds", "--out", "base"]).exits(0);
+    }
 }

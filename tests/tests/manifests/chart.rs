@@ -189,6 +189,18 @@ fn values_that_do_not_fit_are_refused_with_what_is_wrong() {
             "kinds: {file: 'kinds: [{kind: Job, crd: job.yaml}]', clusterRole: 'rules: [{verbs: [list]}]'}",
             "Job names a CRD",
         ),
+        (
+            r#"kinds: {file: "kinds: []\n--- # more\nkinds: [{kind: Job, crd: job.yaml}]\n", clusterRole: 'rules: [{verbs: [list]}]'}"#,
+            "Job names a CRD",
+        ),
+        (
+            r#"kinds: {file: "kinds: []\n--- {kinds: [{kind: Run, crd: run.yaml}]}\n", clusterRole: 'rules: [{verbs: [list]}]'}"#,
+            "Run names a CRD",
+        ),
+        (
+            r#"kinds: {file: "kinds: []\n---\nkinds: [\n", clusterRole: 'rules: [{verbs: [list]}]'}"#,
+            "did not find expected node content",
+        ),
         ("kinds: {descriptors: {a.bin: '{}'}}", "kinds.descriptors.a.bin: Does not match pattern"),
     ] {
         let Some(output) = rendered(values, 1) else { return };

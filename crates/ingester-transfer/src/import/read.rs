@@ -1,6 +1,8 @@
 //! The reading thread turns files into documents, objects and rows.
 
 use super::found::{Found, Loaded, named, place, shown};
+use super::generated::GeneratedNames;
+use super::states::Said;
 use super::{Input, ObjectStates, Origin, Progress, generated, namespace, states};
 use crate::moving::refuse_only_copy;
 use ingester_core::kind::Kind;
@@ -52,12 +54,13 @@ pub(super) fn read(
                 Err(_) => return,
             },
         };
+        let mut names = GeneratedNames::default();
         let (mut chunk, mut bytes) = (Vec::new(), 0);
         while let Some(document) = documents.next() {
             match document {
                 Ok(document) => {
                     bytes += document.content.as_ref().map_or(64, String::len);
-                    chunk.push(load(&name, document, kinds, asked));
+                    chunk.push(load(&name, document, kinds, asked, &mut names));
                 }
                 // The documents end here.
                 Err(error) => chunk.push(unreadable(&name, &error)),
@@ -92,15 +95,17 @@ fn unreadable(input: &Arc<str>, error: &io::Error) -> Loaded {
     Loaded { origin, found: Found::Unreadable { reason: format!("cannot be read: {error}") } }
 }
 
-fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) -> Loaded {
+fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>, names: &mut GeneratedNames) -> Loaded {
     let into = asked.namespace;
     let origin = Origin { input: input.clone(), document: document.number, line: document.line };
     let found = match document.content {
+        Ok(text) if asked.ignore_unknown && is_unknown(&text, kinds) => Found::Ignored,
         Ok(text) => match into {
-            Some(into) => {
-                namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds, asked))
-            }
-            None => decode(text, kinds, asked),
+            Some(into) => match namespace::put(text, kinds, into) {
+                Ok(text) => decode(text, kinds, asked, names),
+                Err(refused) => *refused,
+            },
+            None => decode(text, kinds, asked, names),
         },
         Err(error) => {
             let mut identity = Identity::probe(&document.fragment);
@@ -117,10 +122,20 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) 
     Loaded { origin, found }
 }
 
-fn decode(text: String, kinds: &[Kind], asked: Asked<'_>) -> Found {
+/// Returns true if an object names a kind that is not in the registry. Nothing else of it needs to be valid.
+fn is_unknown(text: &str, kinds: &[Kind]) -> bool {
+    let identity = Identity::probe(text);
+    let part = |part: Option<Box<str>>| part.filter(|text| !text.is_empty());
+    match (part(identity.api_version), part(identity.kind)) {
+        (Some(api_version), Some(kind)) => place(kinds, &api_version, &kind).is_none(),
+        _ => false,
+    }
+}
+
+fn decode(text: String, kinds: &[Kind], asked: Asked<'_>, names: &mut GeneratedNames) -> Found {
     let states = asked.states;
     let (text, said) = match states {
-        ObjectStates::Live => (text, states::Said::default()),
+        ObjectStates::Live => (text, Said::default()),
         ObjectStates::Annotated | ObjectStates::Evicted(_) => match states::taken(text.clone()) {
             Ok(taken) => taken,
             Err(reason) => return broken(&Identity::probe(&text), kinds, reason),
@@ -136,25 +151,27 @@ fn decode(text: String, kinds: &[Kind], asked: Asked<'_>) -> Found {
         Ok(text) => text,
         Err((identity, reason)) => return broken(&identity, kinds, reason),
     };
-    let object = match Object::parse(text.as_str(), ManagedFields::Prune) {
-        Ok(object) => object,
-        Err(error) => {
-            let identity = Identity::probe(&text);
-            return match (generated::of(&identity, kinds), error) {
-                (Some(place), ObjectError::Missing("metadata.name")) if !asked.generate_names => {
-                    Found::Nameless { place }
-                }
-                (Some(_), ObjectError::Missing("metadata.name")) => {
-                    decode(generated::named(&text, &identity), kinds, Asked { generate_names: false, ..asked })
-                }
-                (_, error) => broken(&identity, kinds, error.to_string()),
-            };
-        }
+    let error = match Object::parse(text.as_str(), ManagedFields::Prune) {
+        Ok(object) => return row(&object, said, kinds),
+        Err(error) => error,
     };
-    let Some(place) = place(kinds, object.api_version(), object.kind()) else {
-        if asked.ignore_unknown {
-            return Found::Ignored;
+    let identity = Identity::probe(&text);
+    match (generated::of(&identity, kinds), error) {
+        (Some(place), ObjectError::Missing("metadata.name")) if !asked.generate_names => Found::Nameless { place },
+        (Some(_), ObjectError::Missing("metadata.name")) => {
+            let text = names.named(&text, &identity);
+            match Object::parse(text.as_str(), ManagedFields::Prune) {
+                Ok(object) => row(&object, said, kinds),
+                Err(error) => broken(&Identity::probe(&text), kinds, error.to_string()),
+            }
         }
+        (_, error) => broken(&identity, kinds, error.to_string()),
+    }
+}
+
+/// Returns the row of an object, in this state.
+fn row(object: &Object, said: Said, kinds: &[Kind]) -> Found {
+    let Some(place) = place(kinds, object.api_version(), object.kind()) else {
         return Found::Rejected {
             place: None,
             object: named(object.kind(), &object.meta().namespace, &object.meta().name),
@@ -172,7 +189,7 @@ fn decode(text: String, kinds: &[Kind], asked: Asked<'_>) -> Found {
         res_version: meta.resource_version.to_string(),
         reason: String::new(),
     };
-    match kinds[place].row(&object) {
+    match kinds[place].row(object) {
         Ok(Some(mut row)) => {
             said.put(&mut row);
             for Unfit { column, why } in &row.unfit {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The folder of the file of kinds and of the files that it names. Release 0.2.0 also copied CRDs there.
-const KINDS: &str = "kinds";
+pub(super) const KINDS: &str = "kinds";
 
 /// Names the files that an earlier run left. They are not removed: they may be the only copy of what the user wrote into them.
 pub(super) fn report_left(out: &Path, written: &[Written]) {
@@ -16,10 +16,13 @@ pub(super) fn report_left(out: &Path, written: &[Written]) {
     add_files(out, KINDS, &mut left);
     left.retain(|name| !written.contains(name.as_str()));
     if !left.is_empty() {
+        let passwords = match left.iter().any(|name| name == "configmap.yaml") {
+            true => ". Release 0.2.0 copied passwords of a configuration into configmap.yaml",
+            false => "",
+        };
         let left: Vec<String> = left.iter().map(|name| out.join(name).display().to_string()).collect();
         note(&format!(
-            "left from an earlier run, and no part of kustomization.yaml: {}; remove them. Release 0.2.0 copied passwords of a configuration \
-             into configmap.yaml",
+            "left from an earlier run, and no part of kustomization.yaml: {}; remove them{passwords}",
             left.join(", ")
         ));
     }
