@@ -431,6 +431,9 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
         (SqlType::Int, Value::Int(number)) if i32::try_from(*number).is_err() => {
             return Err(out_of_range(column, number.to_string()));
         }
+        (SqlType::Int, Value::UInt(number)) if i32::try_from(*number).is_err() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
         (SqlType::BigInt, Value::UInt(number)) if i64::try_from(*number).is_err() => {
             return Err(out_of_range(column, number.to_string()));
         }
