@@ -813,6 +813,7 @@ fn the_mistakes_of_several_files_name_file_and_line() {
     assert_eq!(said(&[&job, &other]), "Job Other");
     assert_eq!(said(&[&format!("---\n{job}---\n# nothing\n---\n{other}"), "views: []"]), "Job Other");
     assert_eq!(said(&[&format!("{crd}---\n{job}")]), "Job", "a CRD among the documents");
+    assert_eq!(said(&["{apiVersion: v1, kind: List, items: []}", &job]), "Job");
     let all = said(&[&format!("# first\n{job}---\n{}", kind("kind: Other, columns: [{column: a}]")), &job, "kind: x"]);
     let places: Vec<&str> = all.lines().map(|line| line.split(": ").next().unwrap()).collect();
     assert_eq!(places, ["one.yaml line 6", "two.yaml line 2", "three.yaml line 1", "three.yaml line 1"], "{all}");
@@ -823,6 +824,13 @@ fn the_mistakes_of_several_files_name_file_and_line() {
         (&[&*job, "kinds: [\n"], "two.yaml line 1: column 8: unclosed bracket"),
         (&["prefix: a.com", "# nothing"], "one.yaml line 1: there are no kinds"),
         (&[&*crd], "line 2: apiVersion: unknown key"),
+        // A kind at the top level is no object.
+        (&[&*job, "{apiVersion: a.com/v1, kind: Other, columns: []}"], "two.yaml line 1: apiVersion: unknown key"),
+        (
+            &[&*job, "{apiVersion: a.com/v1, kind: Other, metadata: {}, columns: []}"],
+            "two.yaml line 1: columns: unknown",
+        ),
+        (&[&*job, "{apiVersion: a.com/v1, kind: Other}"], "two.yaml line 1: kind: unknown key"),
         (
             &[&*format!("prefix: a.com\n{job}"), "prefix: b.com\n"],
             "two.yaml line 1: prefix: `b.com`, but one.yaml says `a.com`: a program has one prefix",
