@@ -23,9 +23,16 @@ pub(crate) fn prefix_of_environment() -> Option<&'static str> {
     if !std::env::args_os().any(|argument| argument == "--version") {
         return None;
     }
-    let named = std::env::var(arguments::KINDS).ok().filter(|named| !named.is_empty())?;
-    let paths: Vec<PathBuf> = named.split(',').map(PathBuf::from).collect();
-    read(&paths).ok()?.0.ok()?.prefix
+    let named = std::env::var_os(arguments::KINDS).filter(|named| !named.is_empty())?;
+    read(&divided(Path::new(&named))).ok()?.0.ok()?.prefix
+}
+
+/// Returns the paths that an argument names: itself if it exists, because a path may have a comma, otherwise its parts between commas.
+fn divided(named: &Path) -> Vec<PathBuf> {
+    match named.to_str() {
+        Some(text) if !named.exists() => text.split(',').map(PathBuf::from).collect(),
+        _ => vec![named.to_owned()],
+    }
 }
 
 /// Returns the program with the kinds of the files that the arguments, otherwise the configuration, name; and with the names of finalizer
@@ -33,7 +40,7 @@ pub(crate) fn prefix_of_environment() -> Option<&'static str> {
 pub(crate) fn add(program: Program, named: &[PathBuf], config: Option<&Path>) -> Result<Program, Failure> {
     let paths = match (named, config) {
         ([], Some(config)) => Config::kinds_files(config),
-        (named, _) => named.to_vec(),
+        (named, _) => named.iter().flat_map(|named| divided(named)).collect(),
     };
     let mut former: Vec<&'static str> = Vec::new();
     for prefix in config.map(Config::former_prefixes).unwrap_or_default() {
@@ -110,4 +117,21 @@ fn open(file: &Path, named: &NamedFiles) -> impl Fn(&str) -> io::Result<Vec<u8>>
 
 fn unread(path: &Path, error: &io::Error) -> Failure {
     Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_a_comma_is_one_path_if_it_exists() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let both = path("a,b.yaml");
+        let parts = [path("a"), PathBuf::from("b.yaml")];
+        assert_eq!(divided(&both), parts);
+        std::fs::write(&both, "").unwrap();
+        assert_eq!(divided(&both), [both.clone()]);
+        assert_eq!(divided(Path::new("-")), [PathBuf::from("-")]);
+    }
 }

@@ -322,9 +322,19 @@ impl Row {
     /// How many of its values have NUL (U+0000), which the text of some databases cannot have; of a companion table's row, key and value
     /// together are one.
     pub fn nul_values(&self) -> usize {
-        let columns = self.values.iter().enumerate().filter(|(place, value)| *place != base::JSON && has_nul(value));
+        let columns = (0..self.values.len()).filter(|place| self.has_nul(*place));
         let companions = [&self.labels, &self.annotations].into_iter().chain(&self.many);
         columns.count() + companions.flat_map(|pairs| pairs.iter()).filter(|pair| pair_has_nul(pair)).count()
+    }
+
+    /// Returns true if [`Row::without_nul`] has NULL in the column at this place of the table.
+    pub fn has_nul(&self, place: usize) -> bool {
+        place != base::JSON && self.values.get(place).is_some_and(has_nul)
+    }
+
+    /// Returns true if [`Row::without_nul`] lacks a row of this companion table.
+    pub fn companion_has_nul(&self, companion: Companion) -> bool {
+        self.companion(companion).iter().any(pair_has_nul)
     }
 
     /// The row for a database whose text cannot have NUL: NULL in place of a value with NUL, and no companion row with NUL. The text of
@@ -419,6 +429,9 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
             return Err(too_long(column, text.chars().count()));
         }
         (SqlType::Int, Value::Int(number)) if i32::try_from(*number).is_err() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        (SqlType::Int, Value::UInt(number)) if i32::try_from(*number).is_err() => {
             return Err(out_of_range(column, number.to_string()));
         }
         (SqlType::BigInt, Value::UInt(number)) if i64::try_from(*number).is_err() => {

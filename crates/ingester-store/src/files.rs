@@ -171,7 +171,8 @@ pub fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Returns the files of a folder whose names end in one of these extensions, sorted. Hidden files are passed over.
+/// Returns the files of a folder whose names end in one of these extensions, sorted. Hidden files and folders are passed over.
+/// Any other path is returned: reading it reports a link that leads nowhere.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -181,7 +182,7 @@ pub fn in_folder(folder: &Path, extensions: &[&str]) -> io::Result<Vec<PathBuf>>
         let path = entry?.path();
         let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         let is_of_these = path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known));
-        if is_of_these && !is_hidden && path.is_file() {
+        if is_of_these && !is_hidden && !path.is_dir() {
             paths.push(path);
         }
     }
@@ -441,6 +442,21 @@ mod tests {
         assert!(target(Path::new("/dev/null")).unwrap_err().to_string().contains("it is a device"));
         let left = folder.path().join("deep").read_dir().unwrap().count();
         assert_eq!(left, 2, "nothing else is left");
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_a_file_of_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["b.yaml", ".hidden.yaml", "other.txt"] {
+            fs::write(path(name), "").unwrap();
+        }
+        fs::create_dir(path("folder.yaml")).unwrap();
+        symlink(path("folder.yaml"), path("link.yaml")).unwrap();
+        symlink("none", path("a.yaml")).unwrap();
+        let found = in_folder(folder.path(), &["yaml"]).unwrap();
+        assert_eq!(found, [path("a.yaml"), path("b.yaml")]);
+        assert_eq!(read(&found[0]).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

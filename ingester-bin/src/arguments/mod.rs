@@ -75,11 +75,11 @@ pub(crate) struct Arguments {
         id = "kinds-file",
         global = true,
         value_name = "FILE",
-        value_delimiter = ',',
         env = KINDS,
         hide_env_values = true,
         help_heading = "Kinds"
     )]
+    // Not split by clap: the name of a file may have a comma.
     pub(crate) kinds_files: Vec<PathBuf>,
 }
 

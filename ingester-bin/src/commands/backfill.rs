@@ -72,3 +72,46 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         _ => Ending::Problem,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use ingester_core::Kind;
+    use ingester_core::object::{ManagedFields, Object};
+    use ingester_declare::declare::kinds;
+    use ingester_store::migrate::{Backfill, May};
+    use ingester_store::{ConnectOptions, RowChange, Store};
+    use serde_json::json;
+    use tokio_util::sync::CancellationToken;
+
+    fn job(columns: &str) -> Kind {
+        let kind = format!("{{group: example.com, version: v1, kind: Job, namespaced: true, strict: true{columns}}}");
+        kinds("kinds.yaml", &format!("kinds: [{kind}]"), &|_| Err(std::io::ErrorKind::NotFound.into())).unwrap().kinds
+            [0]
+    }
+
+    fn row(kind: Kind, number: u64) -> RowChange {
+        let metadata =
+            json!({ "name": format!("j{number}"), "uid": format!("uid-{number:02}"), "resourceVersion": "1" });
+        let hash = if number == 13 { 1 << 63 } else { number };
+        let object =
+            json!({ "apiVersion": "example.com/v1", "kind": "Job", "metadata": metadata, "spec": { "hash": hash } });
+        let object = Object::parse(object.to_string(), ManagedFields::Keep).unwrap();
+        RowChange::Row(kind.row(&object).unwrap().unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_row_that_the_database_refuses_does_not_stop_a_backfill() {
+        let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
+        let without = job("");
+        store.make_declared(&[without], May::Add).await.unwrap();
+        store.write(without.table(), (0..30).map(|number| row(without, number)).collect()).await.unwrap();
+        // SQLite's integers are signed.
+        let kind = job(", columns: [{column: hash, path: .spec.hash, type: BIGINT UNSIGNED}]");
+        store.make_declared(&[kind], May::Add).await.unwrap();
+        let stop = CancellationToken::new();
+        let filled = store.backfill(&Backfill::older(&kind), None, &stop, |_| {}).await.unwrap();
+        assert_eq!((filled.read, filled.filled, filled.failed, filled.complete), (30, 29, 1, true));
+        let rejects = store.rejects("example.com/v1", "Job", None).await.unwrap();
+        assert!(rejects.len() == 1 && &*rejects[0].uid == "uid-13", "{rejects:?}");
+    }
+}

@@ -12,7 +12,7 @@ use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::{RetentionTask, forecast};
 use ingester_mirror::suspend::Suspension;
 use ingester_sql::query::Reads;
-use ingester_store::{PurgeTerms, RowChange, Store, StoredRow};
+use ingester_store::{Pending, PurgeTerms, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use ingester_transfer::import::{Destination, Import, ObjectStates, Summary, expand};
 use serde_json::json;
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 on_every_database! {
     rows_are_exported_before_a_rule_purges_them_and_imported_as_they_were
     a_row_that_stands_elsewhere_since_it_was_judged_stays
+    a_value_that_the_database_cannot_have_proves_nothing
 }
 
 const LONG_AGO: Micros = Micros(1_700_000_000_123_456);
@@ -180,5 +181,29 @@ async fn a_row_that_stands_elsewhere_since_it_was_judged_stays(world: World) -> 
     let refused = store.export(kind("Model"), &folder.path().join("none"), &rest, &HashSet::new()).await;
     let error = refused.err().context("there is no such folder")?.to_string();
     ensure!(error.contains("/none: No such file") && error.ends_with("mount the volume that has it"), "{error}");
+    Ok(())
+}
+
+async fn a_value_that_the_database_cannot_have_proves_nothing(world: World) -> Result<()> {
+    let store = world.store_of(kinds()).await?;
+    let kind = kind("Model");
+    let place = kind.table().columns.iter().position(|column| column.name.as_str() == "algorithm");
+    let mut reads = Reads::default();
+    reads.add_place(place.context("a column of texts")?);
+    let mut object = model("a", 7);
+    object["spec"]["algorithm"] = "with\0NUL".into();
+    store.write(kind.table(), vec![RowChange::Row(row(&object)), RowChange::Row(row(&model("b", 7)))]).await?;
+    let stored = store.stored(kind.table(), &["a", "b"]).await?;
+    let premise = store.premise(kind, reads).await?;
+    let proved = premise.prove(kind, &stored[0]);
+    match store.dialect().has_nul() {
+        true => ensure!(proved.is_ok(), "{proved:?}"),
+        false => {
+            ensure!(matches!(&proved, Err(Pending::Unfit(unfit)) if unfit.column.as_str() == "algorithm"), "{proved:?}")
+        }
+    }
+    ensure!(premise.prove(kind, &stored[1]).is_ok());
+    // A rule that does not read the column judges the row.
+    ensure!(store.premise(kind, Reads::default()).await?.prove(kind, &stored[0]).is_ok());
     Ok(())
 }

@@ -8,6 +8,9 @@ use ingester_core::check_registry;
 use ingester_core::kind::Kind;
 use std::collections::HashSet;
 
+/// The keys of a document.
+const KEYS: [&str; 5] = ["builtIn", "prefix", "formerPrefixes", "kinds", "views"];
+
 /// A document of a file, and the mistakes in it.
 struct Document<'t> {
     file: &'t KindsFile<'t>,
@@ -24,8 +27,7 @@ impl<'t> Document<'t> {
     fn read(file: &'t KindsFile<'t>, tree: &'t Tree) -> Self {
         let mut faults = Faults::new();
         let root = Located::new("", tree, &SYNTAX);
-        let keys = ["builtIn", "prefix", "formerPrefixes", "kinds", "views"];
-        let [built_in, prefix, former, kinds, views] = root.fields(keys, &mut faults).unwrap_or_default();
+        let [built_in, prefix, former, kinds, views] = root.fields(KEYS, &mut faults).unwrap_or_default();
         let built_in = built_in.and_then(|at| at.truth(&mut faults));
         let prefix = prefix.and_then(|at| read_prefix(&at, &mut faults).map(|prefix| (at, prefix)));
         let former = former.map(|list| list.elements(&mut faults)).unwrap_or_default();
@@ -66,10 +68,16 @@ pub(super) fn trees<'f>(files: &'f [KindsFile<'f>]) -> Result<Vec<(&'f KindsFile
     Ok(trees)
 }
 
-/// Returns true for an object of Kubernetes.
+/// Returns true for an object of Kubernetes, or a list of them. A kind that is written without `kinds:` is none: passed over, it would be
+/// lost without a word.
 fn is_object(tree: &Tree) -> bool {
     let has_text = |key| matches!(tree.get(key), Some(Tree { content: Content::Text(_), .. }));
-    has_text("apiVersion") && has_text("kind") && tree.get("kinds").is_none()
+    let has_any = |keys: &[&str]| keys.iter().any(|key| tree.get(key).is_some());
+    has_text("apiVersion")
+        && has_text("kind")
+        && has_any(&["metadata", "items"])
+        && !has_any(&KEYS)
+        && !has_any(&["columns"])
 }
 
 /// The kinds and views of all files.

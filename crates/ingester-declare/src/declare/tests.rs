@@ -337,9 +337,11 @@ fn a_number_that_is_too_large_is_not_made_smaller() {
     assert_eq!(value(".spec.size | quantity", "BIGINT UNSIGNED", large), Ok(Value::UInt(1 << 63)));
     assert_eq!(value(".spec.sizes[*] | quantity | sum", "VARCHAR(30)", large), Ok(Value::text("18446744073709551616")));
     // The row refuses it.
-    let kind = one("  - {column: c, path: '.spec.size | quantity', type: BIGINT}\n");
-    let error = kind.row(&object(large)).unwrap_err().to_string();
-    assert!(error.contains("9223372036854775808"), "{error}");
+    for ty in ["INT", "BIGINT"] {
+        let kind = one(&format!("  - {{column: c, path: '.spec.size | quantity', type: {ty}}}\n"));
+        let error = kind.row(&object(large)).unwrap_err().to_string();
+        assert!(error.contains("9223372036854775808"), "{ty}: {error}");
+    }
 }
 
 #[test]
@@ -525,6 +527,8 @@ fn a_type_comes_from_the_crd_where_it_is_left_out() {
         (".spec.tags[*] | count", "INT"),
         (".spec.port | text", "VARCHAR(255)"),
         (".spec.memory | quantity", "DOUBLE"),
+        // Its values may be plain numbers; others do not fit, with the remedy.
+        (".spec.memory', type: 'BIGINT", "BIGINT"),
         (".metadata.generation", "BIGINT"),
         (".metadata.labels.app", "VARCHAR(63)"),
     ];
@@ -537,7 +541,6 @@ fn a_type_comes_from_the_crd_where_it_is_left_out() {
             ".spec.replica",
             ".spec.port",
             ".spec.memory",
-            ".spec.memory', type: 'DOUBLE",
             ".spec.free.x",
             ".spec.replicas.x",
             ".spec.tags",
@@ -810,6 +813,7 @@ fn the_mistakes_of_several_files_name_file_and_line() {
     assert_eq!(said(&[&job, &other]), "Job Other");
     assert_eq!(said(&[&format!("---\n{job}---\n# nothing\n---\n{other}"), "views: []"]), "Job Other");
     assert_eq!(said(&[&format!("{crd}---\n{job}")]), "Job", "a CRD among the documents");
+    assert_eq!(said(&["{apiVersion: v1, kind: List, items: []}", &job]), "Job");
     let all = said(&[&format!("# first\n{job}---\n{}", kind("kind: Other, columns: [{column: a}]")), &job, "kind: x"]);
     let places: Vec<&str> = all.lines().map(|line| line.split(": ").next().unwrap()).collect();
     assert_eq!(places, ["one.yaml line 6", "two.yaml line 2", "three.yaml line 1", "three.yaml line 1"], "{all}");
@@ -820,6 +824,13 @@ fn the_mistakes_of_several_files_name_file_and_line() {
         (&[&*job, "kinds: [\n"], "two.yaml line 1: column 8: unclosed bracket"),
         (&["prefix: a.com", "# nothing"], "one.yaml line 1: there are no kinds"),
         (&[&*crd], "line 2: apiVersion: unknown key"),
+        // A kind at the top level is no object.
+        (&[&*job, "{apiVersion: a.com/v1, kind: Other, columns: []}"], "two.yaml line 1: apiVersion: unknown key"),
+        (
+            &[&*job, "{apiVersion: a.com/v1, kind: Other, metadata: {}, columns: []}"],
+            "two.yaml line 1: columns: unknown",
+        ),
+        (&[&*job, "{apiVersion: a.com/v1, kind: Other}"], "two.yaml line 1: kind: unknown key"),
         (
             &[&*format!("prefix: a.com\n{job}"), "prefix: b.com\n"],
             "two.yaml line 1: prefix: `b.com`, but one.yaml says `a.com`: a program has one prefix",

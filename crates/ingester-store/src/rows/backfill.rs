@@ -6,7 +6,7 @@ use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
 use super::history::mark_deleted;
 use super::locked::LockedRows;
 use super::rejects::{self, Reject};
-use crate::driver::{StoreError, Transaction};
+use crate::driver::{ErrorClass, StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_core::protobuf::Lost;
@@ -148,8 +148,28 @@ impl Store {
     /// transaction.
     ///
     /// The rows are locked, so nothing that others write in the meantime is overwritten. `decode` makes the row of a stored object, or
-    /// returns `None` if its kind leaves the object out.
+    /// returns `None` if its kind leaves the object out. A row that the database refuses keeps its values, and is among the failed ones.
     pub(crate) async fn backfill_page(
+        &self,
+        target: Target<'_>,
+        after: &str,
+        mut limit: usize,
+        decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
+    ) -> Result<Page, StoreError> {
+        loop {
+            let error = match self.fill_page(target, after, limit, &decode).await {
+                Err(error) if error.class() == ErrorClass::Object => error,
+                page => return page,
+            };
+            if limit <= 1 {
+                let refused = |_, _| Err(error.reason().to_owned());
+                return self.fill_page(target, after, 1, refused).await;
+            }
+            limit /= 2;
+        }
+    }
+
+    async fn fill_page(
         &self,
         target: Target<'_>,
         after: &str,

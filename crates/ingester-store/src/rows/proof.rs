@@ -9,13 +9,16 @@ use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_core::schema::{Companion, Ident};
+use ingester_core::schema::{Companion, Ident, Table};
 use ingester_core::value::{Unfit, Value};
 use ingester_sql::query::{Filter, Reads, Test};
 use std::fmt;
 
 /// The column with the definition that wrote a row.
 const NUMBER: &str = "ingest_version";
+
+/// The reason why a value is not in the row of a database without NUL.
+const NUL: &str = "a value with NUL (U+0000), which the database's text cannot contain";
 
 /// The conditions that a row of a kind must meet before any rule about its state is judged for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,7 +161,21 @@ impl Premise {
         if let Some(unfit) = row.unfit.iter().find(is_read) {
             return Err(Pending::Unfit(unfit.clone()));
         }
-        Ok(if self.has_nul { row } else { row.without_nul() })
+        if self.has_nul {
+            return Ok(row);
+        }
+        // Before the values go: a NULL in place of a value would agree with the column, and pass for an absent value.
+        if let Some(column) = self.read_nul(kind.table(), &row) {
+            return Err(Pending::Unfit(Unfit { column, why: NUL.to_owned() }));
+        }
+        Ok(row.without_nul())
+    }
+
+    /// Returns the first column or companion table that rules read and that lacks a value of this row because of NUL.
+    fn read_nul(&self, table: &'static Table, row: &Row) -> Option<Ident> {
+        let column = self.reads.places().find(|place| row.has_nul(*place)).map(|place| table.columns[place].name);
+        let companion = self.reads.companions(table).find(|companion| row.companion_has_nul(*companion));
+        column.or_else(|| companion.map(|companion| table.companion(companion)))
     }
 }
 
