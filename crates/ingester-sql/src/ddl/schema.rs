@@ -25,7 +25,7 @@ impl Schema {
     }
 
     /// The table of this name.
-    pub(super) fn table(&self, name: Ident) -> Option<&TableDef> {
+    pub fn table(&self, name: Ident) -> Option<&TableDef> {
         self.tables.iter().find(|table| table.name == name)
     }
 }

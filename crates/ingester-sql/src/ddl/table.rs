@@ -83,7 +83,7 @@ impl TableDef {
     }
 
     /// The column of this name.
-    pub(super) fn column(&self, name: Ident) -> Option<&ColumnDef> {
+    pub fn column(&self, name: Ident) -> Option<&ColumnDef> {
         self.columns.iter().find(|column| column.name == name)
     }
 
