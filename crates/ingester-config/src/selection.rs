@@ -7,8 +7,7 @@ use ingester_core::json::{Error, Reader, TokenKind};
 use ingester_core::object::Object;
 use ingester_core::query::{Filter, Test};
 use ingester_core::value::Value;
-use ingester_sql::query::{parse_field_selector, parse_label_selector};
-use std::borrow::Cow;
+use ingester_sql::query::{parse_kubernetes_field_selector, parse_label_selector};
 
 /// Fields that the API server takes from other places: the object's text does not contain them under these names.
 const ELSEWHERE: [&str; 2] = ["source", "status.successful"];
@@ -35,29 +34,19 @@ impl Selector {
     /// # Errors
     /// The mistake in it, with its place.
     pub fn fields(text: &str) -> Result<Self, String> {
-        let terms = parse_field_selector(text).map_err(|error| error.to_string())?;
-        for term in &terms {
-            let Some((field, test)) = field_of(term) else { continue };
-            if test.is_range() {
-                return Err(format!("the API server has no ranges: test `{field}` with `=` or `!=`"));
-            }
-            if let Test::In(_) = test {
-                return Err(format!(
-                    "the API server has no `in` and `notin` for fields: test `{field}` with `=`, or several times with `!=`"
-                ));
-            }
-            if ELSEWHERE.contains(&&**field) {
-                return Err(format!("`{field}` is not the path of a field: select by another one"));
-            }
+        let terms = parse_kubernetes_field_selector(text).map_err(|error| error.to_string())?;
+        let elsewhere = terms.iter().filter_map(field_of).find(|field| ELSEWHERE.contains(field));
+        if let Some(field) = elsewhere {
+            return Err(format!("`{field}` is not the path of a field: select by another one"));
         }
         Ok(Selector { text: text.to_owned(), terms })
     }
 }
 
-/// Returns the field of a term, and its test.
-fn field_of(term: &Filter) -> Option<(&Cow<'static, str>, &Test)> {
+/// Returns the field of a term.
+fn field_of(term: &Filter) -> Option<&str> {
     match term {
-        Filter::Field { field, test } => Some((field, test)),
+        Filter::Field { field, .. } => Some(field),
         Filter::Not(inner) => field_of(inner),
         _ => None,
     }
@@ -191,6 +180,7 @@ mod tests {
             ("status.phase=Running", true),
             ("status.phase!=Running", false),
             ("spec.nodeName=n1,spec.hostNetwork=true,spec.replicas=3", true),
+            ("spec.nodeName=\"n1\"", false),
             ("spec.nodeName=", false),
             ("spec.absent=", true),
             ("spec.absent!=x", true),
@@ -219,8 +209,13 @@ mod tests {
     #[test]
     fn a_selector_that_the_api_server_does_not_have_is_an_error() {
         let refused = |text: &str| Selector::fields(text).unwrap_err();
-        assert_eq!(refused("spec.replicas>=3"), "the API server has no ranges: test `spec.replicas` with `=` or `!=`");
-        assert!(refused("status.phase in (Failed)").starts_with("the API server has no `in` and `notin` for fields"));
+        for (text, said) in [
+            ("spec.replicas>=3", "the API server has no ranges: test `spec.replicas` with `=` or `!=`"),
+            ("status.phase in (Failed)", "the API server has no `in` and `notin` for fields"),
+            (r#"spec.nodeName=\"n1\""#, r"expected `\,`, `\=` or `\\`"),
+        ] {
+            assert!(refused(text).contains(said), "{}", refused(text));
+        }
         assert_eq!(refused("source!=kubelet"), "`source` is not the path of a field: select by another one");
         assert!(refused("status.phase").contains("expected `=`"), "{}", refused("status.phase"));
         assert!(Selector::labels("a in").is_err());

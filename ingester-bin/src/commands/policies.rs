@@ -104,7 +104,7 @@ pub(crate) async fn run(
     store.learn_declared(&recorded).await.map_err(|error| Failure::Work(error.into()))?;
     let name = arguments.explain.as_deref();
     let departed = match name {
-        Some(name) => departed(&store, &rules, &config, name).await?,
+        Some(name) => departed(&store, &rules, &config, client.as_ref(), name).await?,
         None => Vec::new(),
     };
     let mut all = Vec::new();
@@ -170,15 +170,23 @@ async fn leaving(
     rule: &EvictionRule,
     clients: Clients<'_>,
 ) -> Result<Forecast, PolicyError> {
-    let narrowed = match (&rule.condition.namespace_selector, clients.namespaces) {
-        (Some(selector), Some(client)) => {
-            in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned)
-        }
-        _ => Some(Cow::Borrowed(rule)),
-    };
-    match narrowed {
+    match in_selected(kind, rule, clients.namespaces).await? {
         Some(narrowed) => forecast(store, kind, &narrowed, scope, clients.dependents).await,
         None => Ok(Forecast::default()),
+    }
+}
+
+/// Returns the rule limited to the namespaces that its selector finds now; `None` if it finds none.
+async fn in_selected<'r>(
+    kind: &Kind,
+    rule: &'r EvictionRule,
+    client: Option<&kube::Client>,
+) -> Result<Option<Cow<'r, EvictionRule>>, PolicyError> {
+    match (&rule.condition.namespace_selector, client) {
+        (Some(selector), Some(client)) => {
+            Ok(in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned))
+        }
+        _ => Ok(Some(Cow::Borrowed(rule))),
     }
 }
 
@@ -187,6 +195,7 @@ async fn departed(
     store: &Store,
     rules: &[(Kind, Rule<'_>)],
     config: &Config,
+    client: Option<&kube::Client>,
     name: &str,
 ) -> Result<Vec<(&'static str, Departure)>, Failure> {
     let mut all = Vec::new();
@@ -196,9 +205,20 @@ async fn departed(
         if last.replace(kind.name()) == Some(kind.name()) {
             continue;
         }
-        let found = policies::departures(store, kind, &evict_rules(kind, config, None)?, name).await;
+        let mut present = Vec::new();
+        for its in evict_rules(kind, config, None)? {
+            let narrowed = in_selected(kind, &its, client).await.map_err(|error| failed(kind, &its.name, error))?;
+            present.extend(narrowed.map(Cow::into_owned));
+        }
+        let found = policies::departures(store, kind, &present, name).await;
         let found = found.map_err(|error| failed(kind, rule.name(), error))?;
-        all.extend(found.into_iter().map(|departure| (kind.name(), departure)));
+        if found.has_more {
+            let (shown, kind) = (found.newest.len(), kind.name());
+            note(&format!(
+                "more than {shown} evicted objects of {kind} are named `{name}`: only the newest {shown} are explained"
+            ));
+        }
+        all.extend(found.newest.into_iter().map(|departure| (kind.name(), departure)));
     }
     Ok(all)
 }

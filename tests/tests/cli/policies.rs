@@ -38,7 +38,7 @@ fn rules_of_retention_are_shown_and_explained() {
     // If two rules keep it, one is named.
     assert!(explained.contains("keeps it:"), "{explained}");
     let explained = policies(&["--explain", "evicted"]).exits(0).out;
-    let left = "it left etcd at 2026-05-01T10:00:00.123456Z, by a rule that has changed since or is gone";
+    let left = "it left etcd at 2026-05-01T10:00:00.123456Z, and no rule that is enforced now selects it";
     assert!(explained.contains(left), "{explained}");
     assert!(explained.contains("the rule says so: it leaves SQL with the next round"), "{explained}");
     policies(&["--explain", "live"]).exits(1).says(&["no object named `live` is in the state of a rule"]);
@@ -50,20 +50,48 @@ fn an_evicted_object_is_explained_by_what_took_it_out_of_etcd() {
     with_states(&folder);
     let rules = "policies: {evict: {Model: [\
                  {name: linear, when: {fieldSelector: algorithm=linear}}, \
-                 {name: boosted, when: {fieldSelector: 'algorithm in (xgboost)'}, after: 1h, since: update_time}, \
+                 {name: boosted, when: {fieldSelector: 'algorithm in (xgboost)'}, after: 1h, since: update_time, enforce: true}, \
                  {name: later, when: {fieldSelector: algorithm=xgboost}, after: 365d}]}}\n";
     folder.write("ingester.yaml", CONFIG.to_owned() + rules);
     folder.query("UPDATE model SET update_time = '2026-05-01 08:00:00', create_time = '2026-05-01 08:00:00'");
-    let explain = || {
-        let ran = folder.run(&["policies", "--config", "ingester.yaml", "models", "--explain", "evicted"]).exits(0);
-        ran.out.lines().find(|line| line.contains("it left etcd")).unwrap().to_owned()
-    };
+    let run = |name: &str| folder.run(&["policies", "--config", "ingester.yaml", "models", "--explain", name]).exits(0);
+    let explain = || run("evicted").out.lines().find(|line| line.contains("it left etcd")).unwrap().to_owned();
     let said = explain();
     assert!(said.contains("by `boosted`, which selects it and whose `after` had passed"), "{said}");
+    // Not known to have left.
+    let said = run("evicting").out;
+    assert!(said.contains("its eviction began at 2026-05-01T10:00:00Z, by `boosted`"), "{said}");
+    assert!(!said.contains("it left etcd"), "{said}");
+    // Not by a rule that evicts nothing.
+    let enforced = CONFIG.to_owned() + rules;
+    folder.write("ingester.yaml", enforced.replace("since: update_time, enforce: true", "since: update_time"));
+    assert!(explain().contains("no rule that is enforced now selects it"));
+    folder.write("ingester.yaml", enforced);
     folder.query("UPDATE model SET update_time = '2026-05-01 09:30:00'");
-    assert!(explain().contains("no present rule selects it"));
+    assert!(explain().contains("no rule that is enforced now selects it"));
     folder.query("INSERT INTO model_annotations VALUES ('evicted', 'michelangelo/Immutable', 'true')");
     assert!(explain().contains("because it has the annotation `michelangelo/Immutable`"));
+}
+
+#[test]
+fn the_newest_of_many_evicted_objects_with_one_name_are_explained() {
+    let folder = Folder::new();
+    with_states(&folder);
+    folder.write("ingester.yaml", CONFIG);
+    let columns =
+        folder.query("SELECT group_concat('\"' || name || '\"') FROM pragma_table_info('model') WHERE name <> 'uid'");
+    let columns = columns[0].as_str();
+    folder.query(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
+         INSERT INTO model (uid, {columns}) SELECT 'more-' || i, {columns} FROM model, n WHERE uid = 'evicted'"
+    ));
+    folder.query("UPDATE model SET evict_time = '2026-05-03 10:00:00.000000' WHERE uid = 'evicted'");
+    let ran = folder.run(&["policies", "--config", "ingester.yaml", "models", "--explain", "evicted"]).exits(0);
+    let ran =
+        ran.says(&["more than 1000 evicted objects of Model are named `evicted`: only the newest 1000 are explained"]);
+    assert_eq!(ran.out.lines().filter(|line| line.contains("it left etcd at")).count(), 1000);
+    let first = ran.out.lines().nth(1).unwrap();
+    assert!(first.contains("it left etcd at 2026-05-03T10:00:00Z"), "{first}");
 }
 
 #[test]

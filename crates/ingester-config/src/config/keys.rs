@@ -245,7 +245,8 @@ settings! {
         /// `ensure`. See [scaling.md](scaling.md#read-less).
         labelSelectorMap => label_selector_map: BTreeMap<String, Selector> = "{}", "map from kinds to label selectors", Restart,
             map(kind(kinds), Selector::labels);
-        /// The same with a field selector: `{Pod: "status.phase!=Pending"}`. With both, an object must match both.
+        /// The same with a field selector: `{Pod: "status.phase!=Pending"}`. It has the API server's grammar: no lists, no ranges, and quotes belong
+        /// to the value. With both, an object must match both.
         fieldSelectorMap => field_selector_map: BTreeMap<String, Selector> = "{}", "map from kinds to field selectors", Restart,
             map(kind(kinds), Selector::fields);
         /// Values that [views](kinds.md#views) read as `{setting: NAME}`: `{deploy_region: eu-1}`. They are written to `ingester_settings` at the

@@ -5,16 +5,26 @@ use super::{PolicyError, not_yet};
 use ingester_config::EvictionRule;
 use ingester_core::Kind;
 use ingester_core::marks::{Mark, MarkName};
+use ingester_core::row::Eviction;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::{Filter, Query, States, Test};
+use ingester_sql::query::{Filter, Order, Query, States, Test};
 use ingester_store::Store;
-use ingester_store::query::{FoundRow, Wanted};
+use ingester_store::query::{FoundRow, STANDING_PLACES, Wanted};
 use std::collections::HashMap;
 use std::fmt;
 
 /// The most objects of one name that are explained.
 const MOST: usize = 1000;
+
+/// The evicted objects of a kind with one name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Departures {
+    /// The newest evictions, the last one first.
+    pub newest: Vec<Departure>,
+    /// True if there are older ones.
+    pub has_more: bool,
+}
 
 /// An evicted object.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +35,8 @@ pub struct Departure {
     pub name: Box<str>,
     /// When its eviction began.
     pub time: Micros,
+    /// False while the object is not known to have left etcd.
+    pub confirmed: bool,
     /// What took it out of etcd.
     pub cause: DepartureCause,
 }
@@ -36,19 +48,21 @@ pub enum DepartureCause {
     Kind,
     /// Its annotation asks for it.
     Annotation(MarkName),
-    /// These rules select it, and their `after` had passed then. If none does, the rule has changed, or is gone.
+    /// These enforced rules select it, and their `after` had passed then. If none does, a rule has changed or is gone, or the row was
+    /// imported.
     Rules(Vec<String>),
 }
 
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it left etcd at {}, ", self.time.rfc3339())?;
+        let what = if self.confirmed { "it left etcd at" } else { "its eviction began at" };
+        write!(f, "{what} {}, ", self.time.rfc3339())?;
         match &self.cause {
             DepartureCause::Kind => f.write_str("as every object of this kind (`immutable`)"),
             DepartureCause::Annotation(name) => write!(f, "because it has the annotation `{name}`"),
-            DepartureCause::Rules(rules) if rules.is_empty() => {
-                f.write_str("by a rule that has changed since or is gone: no present rule selects it")
-            }
+            DepartureCause::Rules(rules) if rules.is_empty() => f.write_str(
+                "and no rule that is enforced now selects it: a rule has changed since, or the row was imported",
+            ),
             DepartureCause::Rules(rules) => {
                 let names: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
                 write!(f, "by {}, which selects it and whose `after` had passed", names.join(" or "))
@@ -57,7 +71,8 @@ impl fmt::Display for Departure {
     }
 }
 
-/// Returns the evicted objects of a kind with this name. `rules` are the eviction rules of the kind.
+/// Returns the evicted objects of a kind with this name. `rules` are the eviction rules of the kind, limited to the namespaces that their
+/// selectors find. Only enforced rules count as causes.
 ///
 /// # Errors
 /// If a rule cannot be judged about this kind, or the database fails.
@@ -66,14 +81,15 @@ pub async fn departures(
     kind: &Kind,
     rules: &[EvictionRule],
     name: &str,
-) -> Result<Vec<Departure>, PolicyError> {
+) -> Result<Departures, PolicyError> {
     let named = Filter::field("name", Test::Equal(Value::text(name)));
-    let all = Query { states: States::EVICTED, filters: vec![named.clone()], ..Query::default() };
-    let wanted = Wanted { places: vec![base::NAMESPACE, base::NAME, base::EVICT_TIME], labels: false };
-    let asked = store.ask_about(kind, &all, store.limits())?;
-    let rows = asked.at_once(&wanted, MOST).await?.ok_or(PolicyError::TooMany)?;
+    let order = vec![Order { field: "evict_time".into(), descending: true }];
+    let all = Query { states: States::EVICTED, filters: vec![named], order, ..Query::default() };
+    let places = [base::NAMESPACE, base::NAME].into_iter().chain(STANDING_PLACES).collect();
+    let page = store.ask_about(kind, &all, store.limits())?.page(&Wanted { places, labels: false }, MOST, None).await?;
+    let (rows, has_more) = (page.rows, page.next.is_some());
     if rows.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Departures::default());
     }
     let uids: Vec<&str> = rows.iter().map(|row| row.uid()).collect();
     let mut annotated: HashMap<Box<str>, MarkName> = HashMap::new();
@@ -83,9 +99,9 @@ pub async fn departures(
         }
     }
     let mut selected = Vec::new();
-    for EvictionRule { name: rule, condition, .. } in rules {
-        let mut query = Query { states: States::EVICTED, ..query(condition) };
-        query.filters.push(named.clone());
+    for EvictionRule { name: rule, condition, .. } in rules.iter().filter(|rule| rule.enforce) {
+        let uids = uids.iter().map(|uid| (*uid).to_owned()).collect();
+        let query = Query { states: States::EVICTED, uids, ..query(condition) };
         selected.push((rule, condition, candidates_of(store, kind, condition, query).await?));
     }
     let departure = |row: &FoundRow| {
@@ -100,7 +116,13 @@ pub async fn departures(
             None => DepartureCause::Rules(by.map(|(rule, ..)| (*rule).clone()).collect()),
         };
         let (namespace, name) = (row.text(base::NAMESPACE).into(), row.text(base::NAME).into());
-        Some(Departure { namespace, name, time, cause })
+        Some(Departure {
+            namespace,
+            name,
+            time,
+            confirmed: row.standing().version.eviction != Eviction::Intended,
+            cause,
+        })
     };
-    Ok(rows.iter().filter_map(departure).collect())
+    Ok(Departures { newest: rows.iter().filter_map(departure).collect(), has_more })
 }

@@ -34,7 +34,7 @@ mod rules;
 mod tests;
 
 pub use ask::{PolicyError, check, doubt};
-pub use departures::{Departure, DepartureCause, departures};
+pub use departures::{Departure, DepartureCause, Departures, departures};
 pub use forecast::{Forecast, ForecastScope, forecast};
 pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};

@@ -40,7 +40,8 @@ pub use order::{OrderError, parse_order};
 pub use reads::Reads;
 pub use rule::{check_rule, fields_without_value};
 pub use selector::{
-    SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
+    SelectorError, SelectorParameter, parse_field_selector, parse_kubernetes_field_selector, parse_label_selector,
+    parse_label_selector_with_parameters,
 };
 pub use time::{AsOf, TIMES, TimeError, parse_time};
 pub use token::{Continue, TokenError};

@@ -2,7 +2,7 @@
 
 use super::command::{self, PasswordCommand};
 use super::error::{StoreError, url_examples};
-use super::interface::{Product, Target};
+use super::interface::{LeftOut, Product, Target, Variables};
 #[cfg(feature = "mysql")]
 use super::mysql;
 use super::password::{Given, Password, Source};
@@ -40,7 +40,7 @@ impl Address {
         #[cfg(feature = "mysql")]
         let target = Ok(mysql::of_parts(host, port, user, password, database));
         #[cfg(not(feature = "mysql"))]
-        let target = Err(left_out("mysql").unwrap_or_default());
+        let target = Err(left_out(LEFT_OUT, "mysql").unwrap_or_default());
         target.map(Address::of).map_err(|reason: String| {
             StoreError::wrong(format!("reading the address of the database at {host}"), reason, url_examples())
         })
@@ -51,12 +51,10 @@ impl Address {
     }
 
     /// Returns the first set variable with which a database's own clients name a database, such as `PGDATABASE`, and the URL that leaves
-    /// everything to such variables; `None` if none `is_set`.
+    /// everything to such variables; `None` if none `is_set`. The URL may be of a database without a driver in this program: parsing it then
+    /// fails with the reason, so that nobody's data goes to another database unnoticed.
     pub fn by_variables(is_set: impl Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
-        PRODUCTS.iter().filter_map(|product| product.variables).find_map(|(names, url)| {
-            let name = names.iter().find(|name| is_set(name))?;
-            Some((*name, url))
-        })
+        named_by(PRODUCTS, LEFT_OUT, is_set)
     }
 
     /// Returns true if URLs of databases begin with this scheme, such as `mysql`.
@@ -167,7 +165,9 @@ impl FromStr for Address {
                 Err(format!("it has no `//` behind `{scheme}:`"))
             }
             (Some(product), _) => (product.of_url)(url, shown),
-            (None, Some(scheme)) if left_out(scheme).is_some() => Err(left_out(scheme).unwrap_or_default()),
+            (None, Some(other)) if left_out(LEFT_OUT, other).is_some() => {
+                Err(left_out(LEFT_OUT, other).unwrap_or_default())
+            }
             (None, Some(other)) if url[other.len()..].starts_with("://") => {
                 Err(format!("`{other}` is not a database that the ingester knows"))
             }
@@ -182,9 +182,23 @@ fn product(scheme: &str) -> Option<&'static Product> {
     PRODUCTS.iter().copied().find(|product| product.schemes.contains(&scheme))
 }
 
+/// Returns the first set variable of these products, and the URL of its product.
+fn named_by(
+    products: &[&Product],
+    left_out: &[LeftOut],
+    is_set: impl Fn(&str) -> bool,
+) -> Option<(&'static str, &'static str)> {
+    let variables = products.iter().filter_map(|product| product.variables);
+    let mut all = variables.chain(left_out.iter().filter_map(|(.., variables)| *variables));
+    all.find_map(|(names, url): Variables| {
+        let name = names.iter().find(|name| is_set(name))?;
+        Some((*name, url))
+    })
+}
+
 /// Returns the reason why a database's URLs are refused if only its driver is missing.
-fn left_out(scheme: &str) -> Option<String> {
-    let (_, feature) = LEFT_OUT.iter().find(|(its, _)| *its == scheme)?;
+fn left_out(products: &[LeftOut], scheme: &str) -> Option<String> {
+    let (_, feature, _) = products.iter().find(|(schemes, ..)| schemes.contains(&scheme))?;
     Some(format!("this program was compiled without the feature `{feature}` of the crate `ingester`"))
 }
 
@@ -269,7 +283,8 @@ impl fmt::Debug for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, shown};
+    use super::super::interface::POSTGRES_VARIABLES;
+    use super::{Address, left_out, named_by, shown};
 
     #[test]
     fn a_database_is_called_the_same_on_every_server_and_in_every_spelling_of_its_file() {
@@ -392,6 +407,19 @@ mod tests {
         assert_eq!(by(&["PGPORT", "PGPASSWORD", "MYSQL_HOST"]), None);
         assert_eq!(by(&["PGPORT", "PGDATABASE"]), Some(("PGDATABASE", "postgresql:///")));
         assert_eq!(by(&["PGHOST", "PGDATABASE"]), Some(("PGHOST", "postgresql:///")));
+    }
+
+    #[test]
+    fn variables_of_a_database_without_a_driver_are_refused_with_its_feature() {
+        let products =
+            [(&["postgres", "postgresql"][..], "postgres", Some(POSTGRES_VARIABLES)), (&["sqlite"], "sqlite", None)];
+        let named = named_by(&[], &products, |name| name == "PGDATABASE");
+        assert_eq!(named, Some(("PGDATABASE", "postgresql:///")));
+        let scheme = named.and_then(|(_, url)| url.split_once(':')).unwrap().0;
+        let reason = left_out(&products, scheme).unwrap();
+        assert!(reason.contains("without the feature `postgres`"), "{reason}");
+        assert_eq!(named_by(&[], &products, |name| name == "MYSQL_HOST"), None);
+        assert_eq!(left_out(&products, "mysql"), None);
     }
 
     #[test]

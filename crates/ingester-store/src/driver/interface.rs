@@ -155,6 +155,15 @@ pub(crate) trait Driver: Send + Sync {
 /// The database of a URL, or the mistake in the URL.
 pub(super) type Reached = Result<Arc<dyn Target>, String>;
 
+/// Variables with which a database's own clients name a database, and the URL that leaves everything to these variables.
+pub(super) type Variables = (&'static [&'static str], &'static str);
+
+/// The variables of PostgreSQL's clients, known with and without its driver.
+pub(super) const POSTGRES_VARIABLES: Variables = (&["PGHOST", "PGDATABASE"], "postgresql:///");
+
+/// A product without a driver in this program: the schemes of its URLs, the feature that adds the driver, and its variables.
+pub(super) type LeftOut = (&'static [&'static str], &'static str, Option<Variables>);
+
 /// A database product: the knowledge of its driver that needs no connection.
 pub(crate) struct Product {
     /// The schemes of the product's URLs.
@@ -163,9 +172,8 @@ pub(crate) struct Product {
     pub(super) example: &'static str,
     /// True if the product's URLs name files. Such URLs need no `//`, and only their parameters may be secret.
     pub(super) is_file: bool,
-    /// Variables with which the database's own clients name a database, and the URL that leaves everything to these variables; `None` if
-    /// clients have no variables.
-    pub(super) variables: Option<(&'static [&'static str], &'static str)>,
+    /// The variables of the database's own clients; `None` if they have none.
+    pub(super) variables: Option<Variables>,
     /// The setting for the encryption of connections; `None` if the product has no connections.
     pub(super) encryption: Option<&'static str>,
     /// Reads a URL. The second argument is the text that is shown in its place.

@@ -45,7 +45,7 @@ pub use options::{ConnectOptions, Retry};
 pub(crate) use pool::{Pool, Transaction};
 pub use tls::{Tls, TlsMistake, TlsMode};
 
-use interface::Product;
+use interface::{LeftOut, Product};
 use servers::Servers;
 use std::sync::Arc;
 
@@ -59,18 +59,14 @@ const PRODUCTS: &[&Product] = &[
     &postgres::PRODUCT,
 ];
 
-/// The schemes of products without a driver in this program, each with the feature that adds the driver.
-const LEFT_OUT: &[(&str, &str)] = &[
+/// The products without a driver in this program.
+const LEFT_OUT: &[LeftOut] = &[
     #[cfg(not(feature = "mysql"))]
-    ("mysql", "mysql"),
-    #[cfg(not(feature = "mysql"))]
-    ("mariadb", "mysql"),
+    (&["mysql", "mariadb"], "mysql", None),
     #[cfg(not(feature = "sqlite"))]
-    ("sqlite", "sqlite"),
+    (&["sqlite"], "sqlite", None),
     #[cfg(not(feature = "postgres"))]
-    ("postgres", "postgres"),
-    #[cfg(not(feature = "postgres"))]
-    ("postgresql", "postgres"),
+    (&["postgres", "postgresql"], "postgres", Some(interface::POSTGRES_VARIABLES)),
 ];
 
 /// Connects once.

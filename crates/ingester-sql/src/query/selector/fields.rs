@@ -10,10 +10,29 @@ use std::collections::BTreeSet;
 /// The quotes that people write around a value, as in SQL and in shells.
 const QUOTES: [(char, char); 4] = [('\'', '\''), ('"', '"'), ('“', '”'), ('‘', '’')];
 
-/// What may follow a `\` in a value.
-const ESCAPES: (&[char], &str) = (&['\\', ',', '=', '\'', '"'], r"expected `\,`, `\=` or `\\`");
-/// The same in a list.
-const ESCAPES_IN_LISTS: (&[char], &str) = (&['\\', ',', '=', '\'', '"', ')'], r"expected `\,`, `\)`, `\=` or `\\`");
+/// Who evaluates a field selector, which decides about its operators and the escapes in its values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grammar {
+    /// The ingester: there are lists and ranges, and quotes around a value are a mistake.
+    Ingester,
+    /// The API server: there is equality alone, and quotes are characters like others.
+    Kubernetes,
+}
+
+impl Grammar {
+    /// Returns true if a `\` before this character stands for the character.
+    fn escapes(self, character: char, in_list: bool) -> bool {
+        match character {
+            '\\' | ',' | '=' => true,
+            ')' => in_list,
+            _ => self == Grammar::Ingester && is_quote(character),
+        }
+    }
+}
+
+fn is_quote(character: char) -> bool {
+    QUOTES.iter().any(|(open, close)| [*open, *close].contains(&character))
+}
 
 /// A mistake in a term: its place in the selector, and the message.
 type Mistake = (usize, String);
@@ -31,19 +50,31 @@ type Mistake = (usize, String);
 ///
 /// Kubernetes has neither lists nor ranges. In a value, `\,`, `\=` and `\\` stand for `,`, `=` and `\`, and in a list `\)` for `)`. Spaces
 /// belong to a value, but not those at its ends in a list. `<` and `>` belong to it, too, because an operator is the first one of a term.
-/// Quotes around a value are a mistake; `\"` and `\'` are quotes that belong to it.
+/// A quote at the beginning or the end of a value is a mistake; `\"` and `\'` are quotes that belong to it.
 ///
 /// # Errors
 /// For everything that the API server refuses except lists and ranges, as far as the text shows it: a missing operator, another escape,
 /// a `=` that is not escaped, a field without a name or with a space in it. Also for a range without a value, an empty value in a list, and
-/// a value in quotes.
+/// a value that begins or ends with a quote.
 pub fn parse_field_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
+    parse(text, Grammar::Ingester)
+}
+
+/// Parses a field selector that is sent to an API server. Quotes belong to a value, and only `\,`, `\=` and `\\` are escapes.
+///
+/// # Errors
+/// For everything that the API server refuses, as far as the text shows it: also for lists and ranges.
+pub fn parse_kubernetes_field_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
+    parse(text, Grammar::Kubernetes)
+}
+
+fn parse(text: &str, grammar: Grammar) -> Result<Vec<Filter>, SelectorError> {
     let mut filters = Vec::new();
     let mut from = 0;
     while from < text.len() {
         let term = FieldTerm::cut(text, from);
         if !term.is_empty() {
-            let filter = filter(text, term);
+            let filter = filter(text, term, grammar);
             filters.push(filter.map_err(|(at, what)| SelectorError {
                 grammar: "field selector",
                 place: Place::new(text, at),
@@ -55,10 +86,14 @@ pub fn parse_field_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     Ok(filters)
 }
 
-fn filter(text: &str, term: FieldTerm) -> Result<Filter, Mistake> {
+fn filter(text: &str, term: FieldTerm, grammar: Grammar) -> Result<Filter, Mistake> {
     let Some(operator) = term.operator else {
         let found = shortened(&text[term.begin..term.end]);
-        return Err((term.end, format!("expected {} behind `{found}`", FieldTerm::OPERATORS)));
+        let operators = match grammar {
+            Grammar::Ingester => FieldTerm::OPERATORS,
+            Grammar::Kubernetes => "`=`, `==` or `!=`",
+        };
+        return Err((term.end, format!("expected {operators} behind `{found}`")));
     };
     let field = &text[term.begin..term.field_end];
     if field.is_empty() {
@@ -67,13 +102,31 @@ fn filter(text: &str, term: FieldTerm) -> Result<Filter, Mistake> {
     if let Some(at) = field.find(|c: char| c.is_whitespace() || c.is_control()) {
         return Err((term.begin + at, "the name of a field has no spaces".into()));
     }
+    if grammar == Grammar::Kubernetes
+        && let Some(what) = unknown_to_kubernetes(operator, field)
+    {
+        return Err((term.field_end, what));
+    }
     let (test, holds) = match operator {
         FieldOperator::In | FieldOperator::NotIn => (list(text, term)?, operator == FieldOperator::In),
-        _ => comparison(operator, value(text, (term.value, term.value_end), ESCAPES)?)
+        _ => comparison(operator, value(text, (term.value, term.value_end), grammar, false)?)
             .ok_or_else(|| (term.end, format!("expected a value after `{}`", &text[term.field_end..term.end])))?,
     };
     let filter = Filter::field(field.to_owned(), test);
     Ok(if holds { filter } else { filter.negated() })
+}
+
+/// The mistake in an operator that the API server does not have.
+fn unknown_to_kubernetes(operator: FieldOperator, field: &str) -> Option<String> {
+    match operator {
+        FieldOperator::Equal | FieldOperator::NotEqual => None,
+        FieldOperator::In | FieldOperator::NotIn => Some(format!(
+            "the API server has no `in` and `notin` for fields: test `{field}` with `=`, or several times with `!=`"
+        )),
+        FieldOperator::Less | FieldOperator::LessOrEqual | FieldOperator::Greater | FieldOperator::GreaterOrEqual => {
+            Some(format!("the API server has no ranges: test `{field}` with `=` or `!=`"))
+        }
+    }
 }
 
 /// The test of one value, and whether it must hold. `None` for a range without a value.
@@ -106,7 +159,7 @@ fn list(text: &str, term: FieldTerm) -> Result<Test, Mistake> {
             let what = "a list has no empty values: `field=` finds objects whose field is empty or has no value";
             return Err((begin, what.into()));
         }
-        values.insert(value(text, (begin, begin + bare.len()), ESCAPES_IN_LISTS)?);
+        values.insert(value(text, (begin, begin + bare.len()), Grammar::Ingester, true)?);
         from += written.len() + 1;
     }
     Ok(Test::In(values.into_iter().map(Value::text).collect()))
@@ -123,13 +176,11 @@ fn split_unescaped(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The value between these two bytes of the text.
-fn value(text: &str, (begin, end): (usize, usize), (escapes, expected): (&[char], &str)) -> Result<String, Mistake> {
+fn value(text: &str, (begin, end): (usize, usize), grammar: Grammar, in_list: bool) -> Result<String, Mistake> {
     let written = &text[begin..end];
-    let inside = |(open, close): &(char, char)| written.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close));
-    if let Some(bare) = QUOTES.iter().find_map(inside).filter(|bare| !bare.ends_with('\\')) {
-        let instead = if bare.is_empty() { String::new() } else { format!(", `{}`", shortened(bare)) };
-        let what =
-            format!("`{}` is in quotes, which belong to the value: write it without them{instead}", shortened(written));
+    if grammar == Grammar::Ingester
+        && let Some(what) = quote_fault(written)
+    {
         return Err((begin, what));
     }
     let mut value = String::with_capacity(written.len());
@@ -137,12 +188,37 @@ fn value(text: &str, (begin, end): (usize, usize), (escapes, expected): (&[char]
     while let Some((at, character)) = characters.next() {
         match character {
             '\\' => match characters.next() {
-                Some((_, meant)) if escapes.contains(&meant) => value.push(meant),
-                _ => return Err((begin + at, expected.into())),
+                Some((_, meant)) if grammar.escapes(meant, in_list) => value.push(meant),
+                _ if in_list => return Err((begin + at, r"expected `\,`, `\)`, `\=` or `\\`".into())),
+                _ => return Err((begin + at, r"expected `\,`, `\=` or `\\`".into())),
             },
             '=' => return Err((begin + at, r"a `=` in a value is written `\=`".into())),
             _ => value.push(character),
         }
     }
     Ok(value)
+}
+
+/// The mistake in a value that begins or ends with a quote. One quote alone is a mistake, too: commas divide what is between quotes, so
+/// `('a, b')` has the values `'a` and `b'`.
+fn quote_fault(written: &str) -> Option<String> {
+    let value = written.trim();
+    // A quote behind an odd number of `\` is escaped.
+    let escapes = |before: &str| before.len() - before.trim_end_matches('\\').len();
+    let last = value.char_indices().next_back().filter(|(at, _)| escapes(&value[..*at]) % 2 == 0);
+    let (first, last) = (value.chars().next().filter(|c| is_quote(*c)), last.map(|(_, c)| c).filter(|c| is_quote(*c)));
+    let quote = first.or(last)?;
+    let inside = |(open, close): &(char, char)| value.strip_prefix(*open)?.strip_suffix(*close);
+    if last.is_some()
+        && let Some(bare) = QUOTES.iter().find_map(inside)
+    {
+        let instead = if bare.is_empty() { String::new() } else { format!(", `{}`", shortened(bare)) };
+        let value = shortened(value);
+        return Some(format!("`{value}` is in quotes, which belong to the value: write it without them{instead}"));
+    }
+    let place = if first.is_some() { "begins" } else { "ends" };
+    let value = shortened(value);
+    Some(format!(
+        "`{value}` {place} with a quote, but values are not quoted: leave it out, or write `\\{quote}` if it belongs to the value"
+    ))
 }

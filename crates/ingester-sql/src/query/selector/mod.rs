@@ -10,7 +10,7 @@ mod labels;
 #[cfg(test)]
 mod tests;
 
-pub use fields::parse_field_selector;
+pub use fields::{parse_field_selector, parse_kubernetes_field_selector};
 pub use labels::{SelectorParameter, parse_label_selector, parse_label_selector_with_parameters};
 
 use ingester_core::place::Place;

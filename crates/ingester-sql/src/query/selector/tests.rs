@@ -2,7 +2,10 @@
 //! (`pkg/labels/selector_test.go`, `pkg/fields/selector_test.go` and `pkg/api/validate/content/kube_test.go` of apimachinery) are
 //! among them.
 
-use super::{SelectorError, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters};
+use super::{
+    SelectorError, parse_field_selector, parse_kubernetes_field_selector, parse_label_selector,
+    parse_label_selector_with_parameters,
+};
 use crate::query::{Filter, Test};
 use ingester_core::value::Value;
 use proptest::prelude::*;
@@ -347,6 +350,7 @@ fn field_selectors_have_lists() {
         ("a=b in (c", vec![field("a", "b in (c")]),
         // Quotes that belong to the value.
         (r#"a=it's,b=\"c\",d in (\'e\')"#, vec![field("a", "it's"), field("b", "\"c\""), one_of("d", &["'e'"])]),
+        (r#"a=\“b\”,c=6\\\""#, vec![field("a", "“b”"), field("c", r#"6\""#)]),
     ] {
         assert_eq!(parse_field_selector(text), Ok(filters), "{text}");
     }
@@ -396,6 +400,30 @@ fn a_malformed_field_selector_is_refused_with_its_place() {
             r#"`x in (a, "b")`, character 10: `"b"` is in quotes, which belong to the value: write it without them, `b`"#,
         ),
         (
+            "phase notin ('Running, Pending')",
+            r"`phase notin ('Running, Pending')`, character 14: `'Running` begins with a quote, but values are not quoted: leave it out, or write `\'` if it belongs to the value",
+        ),
+        (
+            "x in (a, b”)",
+            r"`x in (a, b”)`, character 10: `b”` ends with a quote, but values are not quoted: leave it out, or write `\”` if it belongs to the value",
+        ),
+        (
+            "x='a,y=b",
+            r"`x='a,y=b`, character 3: `'a` begins with a quote, but values are not quoted: leave it out, or write `\'` if it belongs to the value",
+        ),
+        (
+            "x= 'a' ",
+            "`x= 'a' `, character 3: `'a'` is in quotes, which belong to the value: write it without them, `a`",
+        ),
+        (
+            r#"x="a\\""#,
+            r#"`x="a\\"`, character 3: `"a\\"` is in quotes, which belong to the value: write it without them, `a\\`"#,
+        ),
+        (
+            r#"x="a\""#,
+            r#"`x="a\"`, character 3: `"a\"` begins with a quote, but values are not quoted: leave it out, or write `\"` if it belongs to the value"#,
+        ),
+        (
             "a=b, ",
             "`a=b, `, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind ` `",
         ),
@@ -428,6 +456,27 @@ fn a_malformed_field_selector_is_refused_with_its_place() {
     ] {
         let error = parse_field_selector(text).unwrap_err();
         assert_eq!(error.to_string(), format!("field selector {said}"));
+    }
+}
+
+#[test]
+fn a_field_selector_for_the_api_server_has_the_grammar_of_kubernetes() {
+    for (text, filters) in [
+        (r#"a="b",c!='d'"#, vec![field("a", "\"b\""), field("c", "'d'").negated()]),
+        (r"a=\,\=\\,b=“", vec![field("a", r",=\"), field("b", "“")]),
+    ] {
+        assert_eq!(parse_kubernetes_field_selector(text), Ok(filters), "{text}");
+    }
+    for (text, said) in [
+        (r#"a=\"b"#, r"expected `\,`, `\=` or `\\`"),
+        (r"a=\'b", r"expected `\,`, `\=` or `\\`"),
+        ("a in ('b", "has no `in` and `notin` for fields: test `a` with `=`"),
+        (r"a notin (\))", "has no `in` and `notin` for fields"),
+        ("a<", "has no ranges: test `a` with"),
+        ("a", "expected `=`, `==` or `!=` behind `a`"),
+    ] {
+        let error = parse_kubernetes_field_selector(text).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
     }
 }
 
@@ -516,7 +565,9 @@ proptest! {
             .iter()
             .map(|(name, operator, value)| {
                 let value = value.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
-                let value = value.replace('"', "\\\"").replace('\'', r"\'");
+                let value = ['"', '\'', '“', '”', '‘', '’']
+                    .iter()
+                    .fold(value, |value, quote| value.replace(*quote, &format!("\\{quote}")));
                 format!("{name}{}{value}", ["=", "!=", "<", "<=", ">", ">="][*operator])
             })
             .collect();

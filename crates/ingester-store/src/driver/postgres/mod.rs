@@ -14,7 +14,7 @@ mod session;
 mod tests;
 mod values;
 
-use super::interface::Product;
+use super::interface::{POSTGRES_VARIABLES, Product};
 use ingester_sql::dialect::Dialect;
 
 const DIALECT: Dialect = Dialect::Postgres;
@@ -23,7 +23,7 @@ pub(super) const PRODUCT: Product = Product {
     schemes: &["postgres", "postgresql"],
     example: "postgres://user:password@host:5432/database",
     is_file: false,
-    variables: Some((&["PGHOST", "PGDATABASE"], "postgresql:///")),
+    variables: Some(POSTGRES_VARIABLES),
     encryption: Some("sslmode and sslrootcert of a PostgreSQL URL"),
     of_url: address::of_url,
     facts: error::facts,
