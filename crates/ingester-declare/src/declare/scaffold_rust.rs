@@ -118,9 +118,10 @@ impl Wanted {
 }
 
 /// Fields of a struct, in the order in which they were needed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Fields(Vec<Field>);
 
+#[derive(Clone)]
 struct Field {
     /// As the JSON calls it.
     json: String,
@@ -130,6 +131,7 @@ struct Field {
     is: Is,
 }
 
+#[derive(Clone)]
 enum Is {
     /// A value of this type.
     Value(String),
@@ -189,6 +191,11 @@ impl Fields {
             let cloned = if ty == "Option<String>" { ".clone()" } else { "" };
             return Some(format!(".{}{cloned}", way.join(".")));
         };
+        if let (Step::Index(place), [_]) = (step, &steps[names.len()..]) {
+            let value = ty.strip_prefix("Option<")?.strip_suffix('>')?;
+            let way = self.insert(&names, &format!("Vec<{value}>"))?;
+            return Some(format!(".{}.{}.cloned()", way.join("."), element_at(*place)));
+        }
         let (way, element) = self.list(&names)?;
         let found = match step {
             Step::Match(by, literal, None) => {
@@ -205,16 +212,21 @@ impl Fields {
                     }
                 }
             }
-            Step::Index(0) => "first()".to_owned(),
-            Step::Index(-1) => "last()".to_owned(),
-            Step::Index(place) => match u64::try_from(*place) {
-                Ok(place) => format!("get({place})"),
-                Err(_) => format!("iter().rev().nth({})", place.unsigned_abs() - 1),
-            },
+            Step::Index(place) => element_at(*place),
             Step::Match(..) | Step::Each | Step::Name(_) => return None,
         };
         let inner = element.expression(&steps[names.len() + 1..], ty)?;
         Some(format!(".{}.{found}?{inner}", way.join(".")))
+    }
+}
+
+/// The call that gives the element of a list at a place, from the end if that is negative.
+fn element_at(place: i64) -> String {
+    match place {
+        0 => "first()".to_owned(),
+        -1 => "last()".to_owned(),
+        1.. => format!("get({place})"),
+        _ => format!("iter().rev().nth({})", place.unsigned_abs() - 1),
     }
 }
 
@@ -320,11 +332,13 @@ impl Struct {
         }
         let ty = wanted.rust_type();
         let mut ways = Vec::new();
+        // A path that cannot be written leaves no fields behind.
+        let mut fields = self.fields.clone();
         for Guarded { path, guards, .. } in &wanted.paths {
             if !guards.is_empty() || !path.functions.is_empty() || path.member() == Some("metadata") {
                 return None;
             }
-            ways.push(format!("object{}", self.fields.expression(&path.steps, ty)?));
+            ways.push(format!("object{}", fields.expression(&path.steps, ty)?));
         }
         let body = match (&ways[..], &wanted.default) {
             ([way], None) => format!("    {way}\n"),
@@ -342,6 +356,7 @@ impl Struct {
                 format!("{body}    value_1(){others}{default}\n")
             }
         };
+        self.fields = fields;
         let (function, column, options) = (function_name(&wanted.column), &wanted.column, wanted.options());
         self.indexes.push(format!("#[index(column = \"{column}\", with = {function}{options})]"));
         let paths: Vec<String> = wanted.paths.iter().map(|path| format!("`{}`", path.path)).collect();
