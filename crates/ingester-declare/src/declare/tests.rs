@@ -801,7 +801,7 @@ fn a_struct_reads_an_element_of_a_list_of_texts() {
     let said = scaffold_rust_of(&one("  - {column: host, path: '.spec.hosts[0]', type: VARCHAR(20)}")).unwrap();
     assert!(said.contains("hosts: Vec<String>") && said.contains("object.spec.hosts.first().cloned()"), "{said}");
     // Nothing is left of a path that no struct can have: a list of structs would reject a list of texts.
-    let said = scaffold_rust_of(&one("  - {column: host, path: '.spec.hosts[?(@.port == 80)].name', type: VARCHAR(20)}"));
+    let said = scaffold_rust_of(&one("  - {column: host, path: '.spec.hosts[port=80].name', type: VARCHAR(20)}"));
     let said = said.unwrap();
     assert!(!said.contains("hosts: Vec<") && said.contains("column `host`"), "{said}");
 }
