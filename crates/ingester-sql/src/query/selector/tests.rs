@@ -356,9 +356,54 @@ fn field_selectors_have_lists() {
     }
 }
 
+/// Requires that each of these field selectors is refused with its message.
+fn are_refused(mistakes: &[(&str, &str)]) {
+    for (text, said) in mistakes {
+        let error = parse_field_selector(text).unwrap_err();
+        assert_eq!(error.to_string(), format!("field selector {said}"));
+    }
+}
+
+#[test]
+fn a_quote_around_a_value_of_a_field_selector_is_refused() {
+    are_refused(&[
+        ("x='a'", "`x='a'`, character 3: `'a'` is in quotes, which belong to the value: write it without them, `a`"),
+        ("x!=“a”", "`x!=“a”`, character 4: `“a”` is in quotes, which belong to the value: write it without them, `a`"),
+        (r#"x="""#, r#"`x=""`, character 3: `""` is in quotes, which belong to the value: write it without them"#),
+        (
+            r#"x in (a, "b")"#,
+            r#"`x in (a, "b")`, character 10: `"b"` is in quotes, which belong to the value: write it without them, `b`"#,
+        ),
+        (
+            "phase notin ('Running, Pending')",
+            r"`phase notin ('Running, Pending')`, character 14: `'Running` begins with a quote, but values are not quoted: leave it out, or write `\'` if it belongs to the value",
+        ),
+        (
+            "x in (a, b”)",
+            r"`x in (a, b”)`, character 10: `b”` ends with a quote, but values are not quoted: leave it out, or write `\”` if it belongs to the value",
+        ),
+        (
+            "x='a,y=b",
+            r"`x='a,y=b`, character 3: `'a` begins with a quote, but values are not quoted: leave it out, or write `\'` if it belongs to the value",
+        ),
+        (
+            "x= 'a' ",
+            "`x= 'a' `, character 3: `'a'` is in quotes, which belong to the value: write it without them, `a`",
+        ),
+        (
+            r#"x="a\\""#,
+            r#"`x="a\\"`, character 3: `"a\\"` is in quotes, which belong to the value: write it without them, `a\\`"#,
+        ),
+        (
+            r#"x="a\""#,
+            r#"`x="a\"`, character 3: `"a\"` begins with a quote, but values are not quoted: leave it out, or write `\"` if it belongs to the value"#,
+        ),
+    ]);
+}
+
 #[test]
 fn a_malformed_field_selector_is_refused_with_its_place() {
-    for (text, said) in [
+    are_refused(&[
         (
             "x",
             "`x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x`",
@@ -392,37 +437,6 @@ fn a_malformed_field_selector_is_refused_with_its_place() {
         (r"x=\)", r"`x=\)`, character 3: expected `\,`, `\=` or `\\`"),
         (" in (a)", "` in (a)`, character 1: expected the name of a field"),
         ("a b in (c)", "`a b in (c)`, character 2: the name of a field has no spaces"),
-        ("x='a'", "`x='a'`, character 3: `'a'` is in quotes, which belong to the value: write it without them, `a`"),
-        ("x!=“a”", "`x!=“a”`, character 4: `“a”` is in quotes, which belong to the value: write it without them, `a`"),
-        (r#"x="""#, r#"`x=""`, character 3: `""` is in quotes, which belong to the value: write it without them"#),
-        (
-            r#"x in (a, "b")"#,
-            r#"`x in (a, "b")`, character 10: `"b"` is in quotes, which belong to the value: write it without them, `b`"#,
-        ),
-        (
-            "phase notin ('Running, Pending')",
-            r"`phase notin ('Running, Pending')`, character 14: `'Running` begins with a quote, but values are not quoted: leave it out, or write `\'` if it belongs to the value",
-        ),
-        (
-            "x in (a, b”)",
-            r"`x in (a, b”)`, character 10: `b”` ends with a quote, but values are not quoted: leave it out, or write `\”` if it belongs to the value",
-        ),
-        (
-            "x='a,y=b",
-            r"`x='a,y=b`, character 3: `'a` begins with a quote, but values are not quoted: leave it out, or write `\'` if it belongs to the value",
-        ),
-        (
-            "x= 'a' ",
-            "`x= 'a' `, character 3: `'a'` is in quotes, which belong to the value: write it without them, `a`",
-        ),
-        (
-            r#"x="a\\""#,
-            r#"`x="a\\"`, character 3: `"a\\"` is in quotes, which belong to the value: write it without them, `a\\`"#,
-        ),
-        (
-            r#"x="a\""#,
-            r#"`x="a\"`, character 3: `"a\"` begins with a quote, but values are not quoted: leave it out, or write `\"` if it belongs to the value"#,
-        ),
         (
             "a=b, ",
             "`a=b, `, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind ` `",
@@ -453,10 +467,7 @@ fn a_malformed_field_selector_is_refused_with_its_place() {
             r#"limits["a<b""#,
             r#"`limits["a<b"`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `limits["a<b"`"#,
         ),
-    ] {
-        let error = parse_field_selector(text).unwrap_err();
-        assert_eq!(error.to_string(), format!("field selector {said}"));
-    }
+    ]);
 }
 
 #[test]
