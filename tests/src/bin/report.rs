@@ -72,7 +72,7 @@ impl Report {
             }
             ("test", "failed") => {
                 self.failed.push(text("name").to_owned());
-                let said: Vec<&str> = text("stdout").lines().filter(|line| !is_frame(line)).collect();
+                let said = without_frames(text("stdout"));
                 let said = &said[said.len().saturating_sub(MOST_LINES)..];
                 let shown = format!("FAILED {seconds:.2} s  {}\n{}", text("name"), said.join("\n"));
                 self.said.push_str(&shown);
@@ -111,7 +111,22 @@ fn event(line: &str) -> Option<Json> {
     event["type"].is_string().then_some(event)
 }
 
-/// Returns true for a frame of a backtrace, which would hide the message.
+/// Returns the lines without the frames of backtraces, which would hide the message. The causes of an error have numbers, too.
+fn without_frames(said: &str) -> Vec<&str> {
+    let mut in_backtrace = false;
+    let mut kept = Vec::new();
+    for line in said.lines() {
+        if line.eq_ignore_ascii_case("stack backtrace:") {
+            in_backtrace = true;
+        } else if !in_backtrace || !is_frame(line) {
+            in_backtrace = false;
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+/// Returns true for a line of a backtrace.
 fn is_frame(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("at ") || line.split_once(": ").is_some_and(|(number, _)| number.parse::<u32>().is_ok())
@@ -137,7 +152,7 @@ fn main() -> Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, Report, is_frame};
+    use super::{Counts, Report, without_frames};
 
     fn taken(lines: &[&str]) -> Report {
         let mut report = Report::default();
@@ -179,7 +194,8 @@ mod tests {
 
     #[test]
     fn frames_of_a_backtrace_are_not_what_a_test_said() {
-        assert!(is_frame("   3: core::panicking") && is_frame("             at src/lib.rs:3"));
-        assert!(!is_frame("thread 'a' panicked at src/lib.rs:3:1:") && !is_frame("left: 3"));
+        let said = "Error: creating a\n\nCaused by:\n    0: sending\n    1: refused\n\nStack backtrace:\n   0: core::panicking\n             at src/lib.rs:3\nnote: none";
+        let kept = ["Error: creating a", "", "Caused by:", "    0: sending", "    1: refused", "", "note: none"];
+        assert_eq!(without_frames(said), kept);
     }
 }
