@@ -255,10 +255,6 @@ async fn purge_due(
     if let Some(folder) = &rule.export
         && !step.due.is_empty()
     {
-        // The database would refuse to purge an unproved row after it was exported, and each round would export it again.
-        let uids: Vec<Box<str>> = step.due.iter().map(|row| row.candidate.uid.clone()).collect();
-        let unproved = rows.unproved(&uids, &together.premise).await.map_err(|error| of_rule(rule, error))?;
-        step.due.retain(|row| !unproved.contains(&row.candidate.uid));
         let exported = rows.export(folder, &step.due, &step.undeleted).await?;
         step.due.retain(|row| exported.contains(&row.candidate.uid));
     }

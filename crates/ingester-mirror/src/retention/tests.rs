@@ -259,25 +259,6 @@ async fn a_rule_whose_folder_cannot_be_written_keeps_its_rows_and_others_go_on()
     assert!(file.starts_with("model-c-7-") && file.ends_with(".jsonl.gz"), "{file}");
 }
 
-#[tokio::test]
-async fn an_unproved_row_is_not_exported() {
-    let store = store(vec![
-        row("a", 1, "x", State::Deleted(90)),
-        relabelled(row("b", 2, "gold", State::Deleted(90)), &[("tier", "x")]),
-    ]);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().display();
-    let text = format!(
-        "rules: [{{name: x, kinds: [Model], state: deleted, when: {{labelSelector: tier=x}}, after: 30d, enforce: true, export: {{path: {path}}}}}]"
-    );
-    let store = Arc::new(store.await);
-    run_until(&store, &text, &["b"], &[("purged_rows_total", 1)]).await;
-    run_until(&store, &text, &["b"], &[("retention_waiting_rows", 1)]).await;
-    let files = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let files: Vec<String> = files.collect();
-    assert!(matches!(&files[..], [file] if file.starts_with("model-a-")), "{files:?}");
-}
-
 /// A rule that lets rows of evicted objects go whose label is not `gold`.
 const NOT_GOLD: &str =
     "rules: [{name: a, kinds: [Model], state: evicted, when: {labelSelector: tier!=gold}, after: 1d, enforce: true}]";
