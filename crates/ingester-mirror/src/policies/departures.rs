@@ -37,11 +37,11 @@ pub struct Departure {
     pub time: Micros,
     /// False while the object is not known to have left etcd.
     pub confirmed: bool,
-    /// What took it out of etcd.
+    /// The reason why it left etcd.
     pub cause: DepartureCause,
 }
 
-/// What took an object out of etcd.
+/// The reason why an object left etcd.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DepartureCause {
     /// Every object of its kind leaves.
