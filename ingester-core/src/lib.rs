@@ -62,7 +62,7 @@ pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 #[doc(inline)]
 pub use ingester_wire::duration;
 pub use kind::{Indexed, Ingestable, Kind};
-pub use registry::{KindNames, Registry, RegistryError, check_registry};
+pub use registry::{KindNames, Registry, RegistryError, TakenNames, check_pair, check_registry};
 pub use value::ColumnValue;
 
 /// Items that the code of the derives refers to. Not for other use: they change without notice.
