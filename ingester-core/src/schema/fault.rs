@@ -166,6 +166,13 @@ pub enum Fault<'a> {
     EvictOperator(&'a str),
     /// A rule of evictions names a field that is not a column.
     EvictField(&'a str),
+    /// A rule of evictions names a field that is not a column, but of which a column is made.
+    EvictMade {
+        /// The field.
+        field: &'a str,
+        /// The column.
+        column: Ident,
+    },
     /// `since` is not a time.
     EvictNotATime(&'a str),
     /// A rule of evictions keeps none, or too many.
@@ -434,6 +441,10 @@ impl Fault<'_> {
             Fault::EvictField(field) => text
                 .quoted("there is no column for the field", field)
                 .str(": name a column, or the path of one (`ingester kinds -o wide` lists them)"),
+            Fault::EvictMade { field, column } => text
+                .quoted("there is no column for the field", field)
+                .quoted("; the column", column.as_str())
+                .str(" is made of it: name this column"),
             Fault::EvictNotATime(column) => text
                 .quoted("`since`: the column", column)
                 .str(" is not a time: name one of type DATETIME (`ingester kinds -o wide` lists them)"),

@@ -36,7 +36,7 @@ pub use fingerprint::Fingerprint;
 pub use form::Form;
 pub use history::{PRIMARY_OF_HISTORY, VALID_FROM, check_history};
 pub use ident::{Ident, IdentError};
-pub use path::Path;
+pub use path::{Path, WrittenName};
 pub use prune::{PruneTree, check_prune, check_prune_path};
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Key, Many, Printed, Table, TableParts, base};

@@ -6,7 +6,7 @@ use super::fingerprint::Fingerprint;
 use super::ident::joined;
 use super::limits;
 use super::text::Text;
-use super::{Absent, Form, Ident, Path, SqlType, Stays, Unit};
+use super::{Absent, Form, Ident, Path, SqlType, Stays, Unit, WrittenName};
 use std::time::Duration;
 
 /// One column.
@@ -69,6 +69,20 @@ impl Column {
             unit: None,
             names: &[],
             printed,
+        }
+    }
+
+    /// True if it has the value in the JSON at its path, as a number if that is a quantity: no function makes something else of it, and no
+    /// earlier value stays.
+    const fn is_as_in_json(&self) -> bool {
+        !self.computed && self.stays.is_none()
+    }
+
+    /// True if a field is its path.
+    const fn is_at(&self, field: &str) -> bool {
+        match self.path {
+            Some(path) => path.is(field),
+            None => false,
         }
     }
 }
@@ -247,6 +261,19 @@ impl Many {
             Form::Map => column("key", SqlType::VarChar(limits::LABEL_KEY_CHARACTERS), false),
         };
         Many { name, was, form, path, computed, place, columns: [LABEL_COLUMNS[0], key, value] }
+    }
+
+    /// Returns the rest of a field that begins with its name or with its path.
+    const fn behind<'f>(&self, field: &'f str) -> Option<&'f str> {
+        if let Some((written, rest)) = WrittenName::cut(field)
+            && self.name.same_as(written.as_written())
+        {
+            return Some(rest);
+        }
+        match self.path {
+            Some(path) if !self.computed => path.behind(field),
+            _ => None,
+        }
     }
 
     /// Sets the unit in which its values count quantities.
@@ -743,23 +770,81 @@ impl Table {
         &self.columns[BASE_COLUMNS.len()..]
     }
 
-    /// The column of many values of this name, or whose list or map is in the JSON at this path.
-    pub fn many_by(&self, field: &str) -> Option<&'static Many> {
-        let at = |many: &&Many| !many.computed && many.path.is_some_and(|path| path.is(field));
-        let mut all = self.many.iter();
-        all.clone().find(|many| many.name.same_as(field)).or_else(|| all.find(at))
-    }
-
     /// The place of the column of this name in [`Table::columns`]. Upper and lower case are the same, as in SQL.
     pub fn by_name(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.same_as(name))
     }
 
-    /// The place of the column that has what is in the JSON at `path`: `spec.owner.name`, names as they are in the JSON. Of several,
-    /// the first one. A column that a function makes of what is there has something else, and so may one whose values stay.
-    pub fn by_path(&self, path: &str) -> Option<usize> {
-        let has =
-            |column: &Column| !column.computed && column.stays.is_none() && column.path.is_some_and(|its| its.is(path));
-        self.columns.iter().position(has)
+    /// The place of the column that a field of a query names: by the column's name, or else by the path of the value in the JSON, in each
+    /// spelling of [`WrittenName`]. Of several columns of a path, the first one, and one that counts a quantity after all others. A column
+    /// that a function makes of what is there has something else, and so may one whose values stay.
+    pub const fn place(&self, field: &str) -> Option<usize> {
+        let mut c = 0;
+        while c < self.columns.len() {
+            if self.columns[c].name.same_as(field) {
+                return Some(c);
+            }
+            c += 1;
+        }
+        let mut counted = None;
+        c = 0;
+        while c < self.columns.len() {
+            let column = &self.columns[c];
+            if column.is_as_in_json() && column.is_at(field) {
+                if column.unit.is_none() {
+                    return Some(c);
+                }
+                if counted.is_none() {
+                    counted = Some(c);
+                }
+            }
+            c += 1;
+        }
+        counted
+    }
+
+    /// The column of many values that a field of a query names, by its name or path: all of its values, or what a map has for a key, as in
+    /// `spec.limits.cpu` and `limits["cpu"]`.
+    pub const fn many<'f>(&self, field: &'f str) -> Option<(&'static Many, Option<WrittenName<'f>>)> {
+        let all = self.many;
+        let mut m = 0;
+        while m < all.len() {
+            let many = &all[m];
+            if let Some(behind) = many.behind(field) {
+                if matches!(behind.as_bytes(), b"" | b"[*]") {
+                    return Some((many, None));
+                }
+                if matches!(many.form, Form::Map)
+                    && let Some(key) = WrittenName::key(behind)
+                {
+                    return Some((many, Some(key)));
+                }
+            }
+            m += 1;
+        }
+        None
+    }
+
+    /// The first column that is made of the value in the JSON at the path of a field, but has something else.
+    pub const fn made_of(&self, field: &str) -> Option<&'static Ident> {
+        let (columns, all) = (self.columns, self.many);
+        let mut c = 0;
+        while c < columns.len() {
+            if !columns[c].is_as_in_json() && columns[c].is_at(field) {
+                return Some(&columns[c].name);
+            }
+            c += 1;
+        }
+        let mut m = 0;
+        while m < all.len() {
+            if let Some(path) = all[m].path
+                && all[m].computed
+                && path.is(field)
+            {
+                return Some(&all[m].name);
+            }
+            m += 1;
+        }
+        None
     }
 }

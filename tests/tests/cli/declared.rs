@@ -380,6 +380,57 @@ retention:
 }
 
 #[test]
+fn a_field_with_a_dot_in_its_name_is_selected_grouped_sorted_and_printed() {
+    const FILE: &str = "builtIn: false
+kinds:
+- group: example.com
+  version: v1
+  kind: Job
+  namespaced: true
+  columns:
+  - {column: file, path: '.status[\"a.json\"]', type: VARCHAR(20)}
+  - {column: cpu, path: .spec.cpu | quantity, type: DOUBLE}
+  - {column: phase_lower, path: .status.phase | lower, type: VARCHAR(20)}
+";
+    let folder = Folder::new();
+    folder.write("kinds.yaml", FILE);
+    let object = |name: &str, file: &str| {
+        format!(
+            "{{\"apiVersion\": \"example.com/v1\", \"kind\": \"Job\", \"metadata\": {{\"name\": \"{name}\", \"namespace\": \"a\", \
+             \"uid\": \"{name}\", \"resourceVersion\": \"1\", \"creationTimestamp\": \"2026-03-01T00:00:00Z\"}}, \
+             \"spec\": {{\"cpu\": \"500m\"}}, \"status\": {{\"a.json\": \"{file}\", \"b.json\": \"{file}\"}}}}\n"
+        )
+    };
+    folder.write("objects.yaml", [object("one", "x"), object("two", "y")].concat());
+    folder.import(&["--kinds", "kinds.yaml", "objects.yaml"]).exits(0);
+    let get = |more: &[&str]| {
+        let named = ["get", "jobs", "--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"];
+        folder.run(&[&named, more].concat())
+    };
+    for field in ["status[\"a.json\"]", "status['a.json']", r"status.a\.json"] {
+        let selector = format!("{field}=y");
+        assert_eq!(
+            get(&["--field-selector", &selector, "-o", "name"]).exits(0).out,
+            "job.example.com/two\n",
+            "{field}"
+        );
+        assert_eq!(get(&["--field-selector", &selector, "--count"]).exits(0).out, "1\n", "{field}");
+        let groups = get(&["--group-by", field, "-o", "csv"]).exits(0).out;
+        assert_eq!(groups, "file,count\r\nx,1\r\ny,1\r\n", "{field}");
+        let printed = get(&["--columns", &format!("name,{field}"), "--sort-by", &format!("-{field}"), "-o", "csv"]);
+        assert_eq!(printed.exits(0).out, "name,file\r\ntwo,y\r\none,x\r\n", "{field}");
+        // Without a column.
+        let other = format!("{}=x", field.replace("a.json", "b.json").replace(r"a\.", r"b\."));
+        assert_eq!(get(&["--scan", "--field-selector", &other, "-o", "name"]).exits(0).out, "job.example.com/one\n");
+    }
+    assert_eq!(get(&["--field-selector", "spec.cpu=0.5", "--count"]).exits(0).out, "2\n");
+    let made = "the column `phase_lower` is made of it";
+    get(&["--field-selector", "status.phase=done"]).exits(2).says(&["no column for the field `status.phase`", made]);
+    get(&["--group-by", "status.phase"]).exits(2).says(&["did you mean `phase_lower`?"]);
+    get(&["--columns", "status.phase"]).exits(2).says(&["did you mean `phase_lower`?"]);
+}
+
+#[test]
 fn every_mistake_of_a_file_is_said_at_once_with_its_line() {
     let folder = Folder::new();
     folder.write("jobs.yaml", JOBS.replace(".status.phase", "status.phase").replace("version: v1", "version: 1"));

@@ -484,7 +484,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     let absent = absent.unwrap_or(Absent::Null);
     let mut made = Struct::new(definition.kind);
     for column in read_columns(keys.take("columns"), None, absent, &mut faults) {
-        let of_many = table.many_by(column.name).map(|many| many.ty());
+        let of_many = table.many(column.name).map(|(many, _)| many.ty());
         let ty = of_many.or_else(|| table.by_name(column.name).map(|place| table.columns[place].ty));
         if let Some(ty) = ty {
             made.column(&Wanted::of_file(column, ty, absent));

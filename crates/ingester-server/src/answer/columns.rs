@@ -95,8 +95,7 @@ pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
 /// [`UnknownColumn`]
 pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
     let all = all(table);
-    let path = name.trim_start_matches('.');
-    let place = table.by_name(name).or_else(|| table.by_path(path)).map(Shows::Value);
+    let place = table.place(name).map(Shows::Value);
     let is_own = |column: &AnswerColumn| !matches!(column.shows, Shows::Value(place) if is_indexed(place));
     let own = name.get(..OWN.len()).filter(|start| start.eq_ignore_ascii_case(OWN)).map(|start| &name[start.len()..]);
     let found = (all.iter().find(|column| column.title.eq_ignore_ascii_case(name)))
@@ -107,7 +106,8 @@ pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
     found.cloned().ok_or_else(|| {
         let known: Vec<String> = all.iter().map(AnswerColumn::name).collect();
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
-        let meant = nearest(name, &names).map(str::to_owned);
+        let made = table.made_of(name).map(|column| column.as_str()).filter(|column| names.contains(column));
+        let meant = made.or_else(|| nearest(name, &names)).map(str::to_owned);
         UnknownColumn { table: table.name.to_string(), name: name.to_owned(), meant, known }
     })
 }
