@@ -82,8 +82,8 @@ pub mod __private {
     pub use crate::schema::check::{
         check_absent, check_absent_of_status, check_apart, check_base, check_base_of_status, check_column_count,
         check_composite_key, check_former, check_key, check_key_column, check_key_count, check_many, check_many_tables,
-        check_name, check_parts_stay, check_row_size, check_stays, check_stays_of_status, check_table_name,
-        check_table_was, check_type, check_was,
+        check_name, check_parts_stay, check_printed, check_printed_column, check_row_size, check_stays,
+        check_stays_of_status, check_table_name, check_table_was, check_type, check_was,
     };
     pub use crate::schema::{
         Absent, Column, EvictionRule, Field, History, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts,

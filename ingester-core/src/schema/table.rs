@@ -45,11 +45,23 @@ pub struct Printed {
     pub wide: Option<bool>,
     /// The age of a time is printed.
     pub age: bool,
+    /// Its position among the printed columns (`#[ingest(columns(...))]`). Columns without one follow, in the order of the table.
+    pub position: Option<u16>,
 }
 
 impl Printed {
     /// By name and place.
-    pub const PLAIN: Self = Printed { header: None, wide: None, age: false };
+    pub const PLAIN: Self = Printed { header: None, wide: None, age: false, position: None };
+
+    /// What is set here, otherwise what is set in `other`.
+    pub(super) const fn or(self, other: Self) -> Self {
+        Printed {
+            header: if self.header.is_some() { self.header } else { other.header },
+            wide: if self.wide.is_some() { self.wide } else { other.wide },
+            age: self.age || other.age,
+            position: if self.position.is_some() { self.position } else { other.position },
+        }
+    }
 }
 
 impl Column {
@@ -393,12 +405,14 @@ pub struct TableParts {
     pub keys: &'static [&'static [&'static str]],
     /// The stored value when an object has no value, in columns without an option of their own.
     pub absent: Absent,
+    /// The names of the columns that tables of objects print first, in this order.
+    pub printed: &'static [&'static str],
 }
 
 impl TableParts {
     /// The parts of a table with the columns of these fields only.
     pub const fn of(fields: &'static [Field]) -> Self {
-        TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Unsaid }
+        TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Unsaid, printed: &[] }
     }
 
     /// True if all columns are known. If not, an error has been reported already.
@@ -503,6 +517,18 @@ impl TableParts {
         fingerprint
     }
 
+    /// The position of a column among the printed ones.
+    const fn position(&self, column: Ident) -> Option<u16> {
+        let mut i = 0;
+        while i < self.printed.len() {
+            if column.same_as(self.printed[i]) {
+                return Some(i as u16);
+            }
+            i += 1;
+        }
+        None
+    }
+
     /// The table's columns.
     ///
     /// # Panics
@@ -536,7 +562,7 @@ impl TableParts {
                         absent: field.part_absent(p, self.absent),
                         unit: field.part_unit(p),
                         names: field.part_names(p),
-                        printed: Printed::PLAIN,
+                        printed: Printed { position: self.position(field.name(p)), ..field.part_printed(p) },
                     };
                     n += 1;
                     p += 1;
@@ -741,6 +767,13 @@ impl Table {
     /// The indexed columns, without the base columns.
     pub fn indexed(&self) -> &'static [Column] {
         &self.columns[BASE_COLUMNS.len()..]
+    }
+
+    /// The indexes of the indexed columns in [`Table::columns`], in the order in which tables of objects print them.
+    pub fn printed(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = (BASE_COLUMNS.len()..self.columns.len()).collect();
+        places.sort_by_key(|place| self.columns[*place].printed.position.unwrap_or(u16::MAX));
+        places
     }
 
     /// The column of many values of this name, or whose list or map is in the JSON at this path.

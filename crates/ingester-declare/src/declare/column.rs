@@ -39,7 +39,7 @@ pub(super) struct Column<'t> {
     /// The names of the values of an enum, by `enum` or the CRD; empty for anything else.
     names: &'static [&'static str],
     /// How a table of objects prints it.
-    printed: Printed,
+    pub(super) printed: Printed,
 }
 
 impl Column<'_> {
@@ -253,6 +253,8 @@ fn read_printed(keys: [Option<Located<'_>>; 3], of_many: bool, ty: Option<SqlTyp
         header: header.and_then(|at| at.text(faults)).filter(|header| !header.is_empty()).map(kept::<str>),
         wide: wide.and_then(|at| at.truth(faults)),
         age: age.and_then(|at| at.truth(faults)).unwrap_or(false),
+        // A file's columns are printed in their order.
+        position: None,
     }
 }
 
