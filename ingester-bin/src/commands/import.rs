@@ -150,6 +150,9 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         _ => summary.kinds.iter().map(|_| None).collect(),
     };
     if let Some(store) = store {
+        if !summary.stopped && !arguments.dry_run {
+            super::note_older_rows(&store, program.declared, None, program).await?;
+        }
         // After an interruption a statement may still wait for a lock.
         let patience = if summary.stopped { CLOSE } else { Duration::MAX };
         let _ = tokio::time::timeout(patience, store.close()).await;

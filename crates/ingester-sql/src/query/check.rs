@@ -369,7 +369,8 @@ impl std::fmt::Display for Hint {
             Hint::Meant(field) => write!(f, "; did you mean `{field}`?"),
             Hint::Path { of, name } => write!(
                 f,
-                " (`#[index]` at the Rust field of `{name}` in `{of}` makes one; without a column, every object has to be read: `--scan`)"
+                " (`#[index]` at the Rust field of `{name}` in `{of}`, or a column with this path in the kind's file, makes one; without a column, \
+                 every object has to be read: `--scan`)"
             ),
             Hint::Columns(_) => f.write_str(" (`ingester kinds -o wide` lists the columns with their paths)"),
         }
