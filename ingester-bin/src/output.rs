@@ -31,6 +31,14 @@ pub(crate) fn print_on(text: &str) -> anyhow::Result<bool> {
     }
 }
 
+/// Returns a number and what it counts: one, or several.
+pub(crate) fn counted(number: u64, one: &str, several: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {several}"),
+    }
+}
+
 /// Writes a line to standard error. A terminal does not obey names and values of objects in it.
 pub(crate) fn note(line: &str) {
     // If even this fails, there is no way left to report it.
@@ -139,7 +147,13 @@ fn json(data: &impl Serialize) -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{json, one_line, visible};
+    use super::{counted, json, one_line, visible};
+
+    #[test]
+    fn one_thing_is_counted_in_the_singular() {
+        let said = [0, 1, 2].map(|number| counted(number, "value is", "values are"));
+        assert_eq!(said, ["0 values are", "1 value is", "2 values are"]);
+    }
 
     #[test]
     fn data_is_the_same_with_its_control_characters_escaped() {

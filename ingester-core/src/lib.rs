@@ -62,7 +62,7 @@ pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 #[doc(inline)]
 pub use ingester_wire::duration;
 pub use kind::{Indexed, Ingestable, Kind};
-pub use registry::{KindNames, Registry, RegistryError, check_registry};
+pub use registry::{KindNames, Registry, RegistryError, TakenNames, check_pair, check_registry};
 pub use value::ColumnValue;
 
 /// Items that the code of the derives refers to. Not for other use: they change without notice.
@@ -82,8 +82,8 @@ pub mod __private {
     pub use crate::schema::check::{
         check_absent, check_absent_of_status, check_apart, check_base, check_base_of_status, check_column_count,
         check_composite_key, check_former, check_key, check_key_column, check_key_count, check_many, check_many_tables,
-        check_name, check_parts_stay, check_row_size, check_stays, check_stays_of_status, check_table_name,
-        check_table_was, check_type, check_was,
+        check_name, check_parts_stay, check_printed, check_printed_column, check_row_size, check_stays,
+        check_stays_of_status, check_table_name, check_table_was, check_type, check_was,
     };
     pub use crate::schema::{
         Absent, Column, EvictionRule, Field, History, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts,

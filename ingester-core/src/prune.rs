@@ -5,7 +5,7 @@
 //!
 //! May use: ingester-json, schema.
 
-use crate::schema::{PruneStep, prune_step};
+use crate::schema::PruneTree;
 use ingester_json::json::{self, Reader, TokenKind};
 use std::ops::Range;
 
@@ -17,9 +17,13 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// # Errors
 /// If the text is not JSON to its end. Then the values at the paths are unknown.
 pub fn cut(text: &str, paths: &[&str]) -> Result<Option<String>, json::Error> {
+    cut_by(text, &PruneTree::of(paths))
+}
+
+fn cut_by(text: &str, root: &PruneTree<'_>) -> Result<Option<String>, json::Error> {
     let mut reader = Reader::new(text);
     let mut cuts = Cuts::default();
-    cuts.value(&mut reader, paths, Place::Root, paths)?;
+    cuts.value(&mut reader, &[root], Place::Root, root)?;
     reader.finish()?;
     Ok((!cuts.0.is_empty()).then(|| cuts.applied(text)))
 }
@@ -48,14 +52,14 @@ impl Place {
 struct Cuts(Vec<(Range<usize>, String)>);
 
 impl Cuts {
-    /// Finds the parts to cut out of the value that comes next. `paths` are the object's paths; `rests` are the paths that lead into this
+    /// Finds the parts to cut out of the value that comes next. `root` has the object's paths; `rests` are the paths that lead into this
     /// value, from there on.
     fn value(
         &mut self,
         reader: &mut Reader<'_>,
-        rests: &[&str],
+        rests: &[&PruneTree<'_>],
         place: Place,
-        paths: &[&str],
+        root: &PruneTree<'_>,
     ) -> Result<(), json::Error> {
         let is_list = match reader.peek()? {
             TokenKind::Object => false,
@@ -74,15 +78,15 @@ impl Cuts {
                     None => return Ok(()),
                 },
             };
-            let inner: Vec<&str> = rests.iter().filter_map(|rest| behind(rest, key.as_deref())).collect();
+            let inner: Vec<&PruneTree<'_>> = rests.iter().flat_map(|rest| rest.behind(key.as_deref())).collect();
             let key = key.as_deref().unwrap_or_default();
             let begin = reader.offset();
             let goes = match (place, key) {
                 // Text that is cut out may be nested to any depth.
                 (Place::Metadata, "managedFields") => reader.pass().map(|_| true)?,
-                _ if inner.contains(&"") => reader.skip().map(|()| true)?,
+                _ if inner.iter().any(|rest| rest.is_end()) => reader.skip().map(|()| true)?,
                 (Place::Annotations, LAST_APPLIED) if reader.peek()? == TokenKind::String => {
-                    match cut(&reader.string()?, paths) {
+                    match cut_by(&reader.string()?, root) {
                         Ok(None) => false,
                         Ok(Some(text)) => {
                             self.0.push((begin..reader.offset(), serde_json::Value::from(text).to_string()));
@@ -95,7 +99,7 @@ impl Cuts {
                 _ if inner.is_empty() && (is_list || place.below(key) == Place::Other) => {
                     reader.skip().map(|()| false)?
                 }
-                _ => self.value(reader, &inner, place.below(key), paths).map(|()| false)?,
+                _ => self.value(reader, &inner, place.below(key), root).map(|()| false)?,
             };
             let end = reader.offset();
             if goes {
@@ -116,15 +120,6 @@ impl Cuts {
         }
         whole.push_str(text.get(at..).unwrap_or_default());
         whole
-    }
-}
-
-/// The path after its first step, if that leads to the member with this key, or without one to an element of a list.
-fn behind<'p>(path: &'p str, key: Option<&str>) -> Option<&'p str> {
-    match (prune_step(path)?, key) {
-        ((PruneStep::Each, rest), _) => Some(rest),
-        ((PruneStep::Name(name), rest), Some(key)) if name == key => Some(rest),
-        ((PruneStep::Name(_), _), _) => None,
     }
 }
 
@@ -161,6 +156,11 @@ mod tests {
             (&[".a.b"], r#"{"a":null,"b":1}"#, None),
             (&[".a.b"], r#"{"a":[{"b":1}]}"#, None),
             (&[".a"], r#"{"b":{"a":1}}"#, None),
+            (
+                &[".a[*].b", ".a.x.c"],
+                r#"{"a":{"x":{"b":1,"c":2,"d":3},"y":{"b":1,"c":2}}}"#,
+                Some(r#"{"a":{"x":{"d":3},"y":{"c":2}}}"#),
+            ),
         ] {
             assert_eq!(cut(text, paths).unwrap().as_deref(), expected, "{paths:?} {text}");
             let again = expected.map(|text| cut(text, paths).unwrap());

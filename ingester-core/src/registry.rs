@@ -9,6 +9,7 @@ use crate::kind::Kind;
 use crate::nearest::nearest;
 use crate::schema::{Companion, Ident, Table, Text, same};
 use crate::view::View;
+use std::collections::{BTreeSet, HashMap};
 
 /// The kinds and the views for which a program makes tables. A list of kinds is a registry without views.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,8 +63,9 @@ impl KindNames {
 
     /// Returns the kinds with distinct names; `None` if their names are distinct already. The names are kept to the end of the process.
     pub fn distinct(kinds: &[Kind]) -> Option<Vec<Kind>> {
-        let shared = |kind: &Kind| kinds.iter().filter(|other| other.kind() == kind.kind()).count() > 1;
-        let unnamed = |kind: &Kind| shared(kind) && kind.name() == kind.kind();
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        kinds.iter().for_each(|kind| *counts.entry(kind.kind()).or_default() += 1);
+        let unnamed = |kind: &Kind| counts[kind.kind()] > 1 && kind.name() == kind.kind();
         let called = |kind: &Kind| if unnamed(kind) { kind.called(kind.full_name().leak()) } else { *kind };
         kinds.iter().any(unnamed).then(|| kinds.iter().map(called).collect())
     }
@@ -168,7 +170,61 @@ pub struct RegistryError(String);
 /// # Errors
 /// When two kinds have one table, or one kind is there twice; the message names both. When a kind that prunes its objects is evictable.
 pub fn check_registry(kinds: &[Kind]) -> Result<(), RegistryError> {
-    first_clash(kinds).map_or(Ok(()), |clash| Err(RegistryError(clash.as_str().to_owned())))
+    let mut clashes = Vec::new();
+    let mut names = TakenNames::default();
+    for (place, kind) in kinds.iter().enumerate() {
+        clashes.extend(alone(kind).map(|clash| (place, 0, clash)));
+        clashes.extend(names.sharing(kind).into_iter().filter_map(|other| {
+            let clash = clash(&kinds[other], kind)?;
+            Some((other, place, clash))
+        }));
+        names.take(kind);
+    }
+    let first = clashes.into_iter().min_by_key(|(first, second, _)| (*first, *second));
+    first.map_or(Ok(()), |(.., clash)| Err(RegistryError(clash.as_str().to_owned())))
+}
+
+/// Checks that two kinds can be in one registry.
+///
+/// # Errors
+/// When they have one table, or are the same kind; the message names both.
+pub fn check_pair(a: &Kind, b: &Kind) -> Result<(), RegistryError> {
+    clash(a, b).map_or(Ok(()), |clash| Err(RegistryError(clash.as_str().to_owned())))
+}
+
+/// The names of kinds and of their tables. Only kinds that share a name can [`clash`], so thousands of kinds need not be compared with
+/// each other.
+#[derive(Debug, Default)]
+pub struct TakenNames {
+    /// The places of the kinds that have a name, in the order in which they were added.
+    by_name: HashMap<String, Vec<usize>>,
+    kinds: usize,
+}
+
+impl TakenNames {
+    /// Adds a kind.
+    pub fn take(&mut self, kind: &Kind) {
+        for name in all_names(kind) {
+            self.by_name.entry(name).or_default().push(self.kinds);
+        }
+        self.kinds += 1;
+    }
+
+    /// The places of the kinds, in the order in which they were added, that share a name with this one.
+    pub fn sharing(&self, kind: &Kind) -> BTreeSet<usize> {
+        all_names(kind).iter().filter_map(|name| self.by_name.get(name)).flatten().copied().collect()
+    }
+}
+
+/// The names of a kind about which it can clash with another one: its own in Kubernetes, and those of its tables, as databases compare them.
+fn all_names(kind: &Kind) -> BTreeSet<String> {
+    let table = kind.table();
+    let companions = Companion::OF_METADATA.into_iter().chain(table.many.iter().map(Companion::Values));
+    let companions = companions.map(|companion| table.companion(companion));
+    let history = table.history.map(|history| history.table.name);
+    let tables = companions.chain(history).chain([table.name]).map(|name| name.as_str().to_ascii_lowercase());
+    // No table has a name with a slash.
+    tables.chain([format!("{}/{}", kind.group(), kind.kind())]).collect()
 }
 
 /// Returns a message about the first kinds that cannot be in one registry.
@@ -294,7 +350,7 @@ const fn companion_clash(kind: &Kind, name: &Ident, owner: &Kind, companion: Com
 
 #[cfg(test)]
 mod tests {
-    use super::{KindNames, check_registry, join_registries};
+    use super::{KindNames, TakenNames, check_registry, join_registries};
     use crate::Kind;
     use crate::fixture::MODEL;
     use crate::kind::Definition;
@@ -351,6 +407,25 @@ mod tests {
             "kinds `michelangelo.api/v2 Model` and `v1 ConfigMap` have one table, `model`: give one of them another name with \
              `#[ingest(table = \"...\")]`",
         );
+    }
+
+    #[test]
+    fn thousands_of_kinds_are_compared_only_if_they_share_a_name() {
+        let mut names = TakenNames::default();
+        let mut compared = 0;
+        for number in 0..3000 {
+            let name: &'static str = format!("Kind{number}").leak();
+            let table: &'static Table = Box::leak(Box::new(Table::derived("", name, &[], &[])));
+            let added = kind("example.com", "v1", name, table);
+            compared += names.sharing(&added).len();
+            names.take(&added);
+        }
+        assert_eq!(compared, 0);
+        const LABELS_OF_SEVENTH: Table = Table::derived("", "kind7_LABELS", &[], &[]);
+        let other = kind("", "v1", "ConfigMap", &LABELS_OF_SEVENTH);
+        assert_eq!(names.sharing(&other).into_iter().collect::<Vec<_>>(), [7]);
+        let later = kind("example.com", "v2", "Kind9", &LABELS_OF_SEVENTH);
+        assert_eq!(names.sharing(&later).into_iter().collect::<Vec<_>>(), [7, 9]);
     }
 
     #[test]

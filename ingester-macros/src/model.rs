@@ -68,12 +68,22 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) stays: Option<(&'static str, Span)>,
     /// The stored value if there is no value, unless the kind decides it.
     pub(crate) absent: Option<AbsentOption>,
+    pub(crate) printed: PrintedOptions,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
     /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` if that is unknown.
     pub(crate) path: Option<String>,
     /// The sources of its value, in words: whenever these words change, so may the value.
     pub(crate) made_of: String,
+}
+
+/// How tables of objects print a column.
+pub(crate) struct PrintedOptions {
+    pub(crate) header: Option<LitStr>,
+    pub(crate) wide: Option<bool>,
+    pub(crate) age: bool,
+    /// Where the first of these options stands; `None` without any.
+    pub(crate) span: Option<Span>,
 }
 
 /// Where a column's value comes from.
@@ -133,6 +143,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
+    /// The columns that tables of objects print first, in this order.
+    pub(crate) columns: Vec<LitStr>,
     pub(crate) filter: Option<ExprPath>,
     /// The revision of the filter, and of everything else that the attributes do not show.
     pub(crate) revision: u32,

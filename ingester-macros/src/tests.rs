@@ -87,11 +87,11 @@ expands!(
 #[kube(group = "example.com", version = "v1", kind = "Widget", root = "WidgetObject", status = WidgetStatus)]
 #[ingest(table = "widgets", was = "gadget", immutable, finalizer = "existing", companions = false, retention = "90d", history = "30d", versions = 500, crate = "crate::reexported::ingester_core")]
 #[ingest(protobuf = "example.v1.Widget", descriptors = messages::DESCRIPTORS)]
-#[ingest(key(namespace, state), key(colour, deletion, size), filter = is_big, evictable = true)]
-#[index(path = "metadata.deletion_timestamp", column = "deletion", was = "deleted", key = false)]
+#[ingest(key(namespace, state), key(colour, deletion, size), columns(size, "colour"), filter = is_big, evictable = true)]
+#[index(path = "metadata.deletion_timestamp", column = "deletion", was = "deleted", key = false, age)]
 #[index(path = "metadata.labels", column = "label_count", with = count, type = "BIGINT")]
 pub struct WidgetSpec {
-    #[index(column = "colour", type = "VARCHAR(64)", was = "color", key = false)]
+    #[index(column = "colour", type = "VARCHAR(64)", was = "color", key = false, header = "Colour", wide = false)]
     pub shade: String,
     #[index(path = "address.zip_code", json = "address.ZIP", column = "zip")]
     #[index(path = "address.street", with = shorten, column = "street", type = "VARCHAR(100)", was = "road")]

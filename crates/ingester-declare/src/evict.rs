@@ -200,7 +200,7 @@ fn keep_last<'t>(at: &Located<'t>, faults: &mut Faults) -> Option<(usize, Vec<Pl
     };
     let number = number.filter(|number| check_evict_count(*number).is_none());
     if number.is_none() {
-        faults.push(count.fault(Fault::EvictCount.to_string()));
+        faults.push(count.fault(format!("{}, found {}", Fault::EvictCount, count.found())));
     }
     let by = texts(by, faults);
     Some((number?, by))

@@ -221,6 +221,42 @@ fn templates_print_what_kubectl_prints() {
     assert_eq!(printed(template, nested).as_deref(), Ok("pod1~foo:a,b,+bar:c,+#pod2~baz:+#"));
 }
 
+/// The output of `kubectl label --local -o jsonpath=...` of kubectl 1.36.
+#[test]
+fn nulls_and_empty_expressions_print_what_kubectl_prints() {
+    const VALUE: &str =
+        r#"{"n":null,"l":[null,1,"a"],"m":{"a":null,"b":"c"},"e":[],"o":[{"v":null,"k":"1"},{"v":"x","k":"2"}]}"#;
+    for (template, expected) in [
+        ("{.n}", "null"),
+        ("{.l}", r#"[null,1,"a"]"#),
+        ("{.l[*]}", "null 1 a"),
+        ("{.m.*}", "null c"),
+        ("{.o[*].v}", "null x"),
+        ("{range .o[*]}{.k}={.v};{end}", "1=null;2=x;"),
+        ("{.o[?(@.v)].k}", "1 2"),
+        ("{..v}", "null x"),
+        ("{.l..}", r#"[null,1,"a"] a"#),
+        ("{.n.x}{.n[0]}{.n[*]}{.n.*}{.n..}{.none}{.none[?(@.x)]}", ""),
+        ("{range .n}x{end}{range .n[*]}y{end}{range .e[*]}z{end}", "x"),
+        // A null that a range goes through is no value of Go.
+        ("{range .l[*]}[{@}]{end}", "[<no value>][1][a]"),
+        ("{range .l[*]}[{$}{}]{end}", "[<no value><no value>][11][aa]"),
+        ("{range .n}[{@}{.x}{.}]{end}", "[<no value>]"),
+        ("{.e}{.e[*]}{['n','e']}", "[]null []"),
+        ("", ""),
+        (" ", " "),
+        (".n", ".n"),
+        ("{\"\"}{''}", ""),
+    ] {
+        assert_eq!(printed(template, VALUE).as_deref(), Ok(expected), "{template}");
+    }
+    let whole = printed("{@}", VALUE).unwrap();
+    assert!(whole.starts_with(r#"{"e":[],"l":[null,1,"a"]"#), "{whole}");
+    for same in ["{}", "{ }", "{$}"] {
+        assert_eq!(printed(same, VALUE).as_ref(), Ok(&whole), "{same}");
+    }
+}
+
 #[test]
 fn wrong_templates_are_refused_as_kubectl_does() {
     const VALUE: &str = r#"{"labels":{"a":1},"books":[{"price":9},{"price":"x"}]}"#;

@@ -11,6 +11,9 @@ use std::path::PathBuf;
 /// start again with the position of the last line that you have processed, or let --since-file save it. If an object has changed again,
 /// only its last change is printed, with its present state; --metadata prints every entry. Exits with 1 if the position is no longer in the
 /// log.
+///
+/// The change `reset` is about no object: earlier changes of the kind are not in the log, for example those of the first import. Read all
+/// objects of the kind again (`ingester get`); treat several resets in a row as one.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Changes {

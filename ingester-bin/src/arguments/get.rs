@@ -174,6 +174,10 @@ fn get_format(text: &str) -> Result<GetFormat, String> {
         None => (text, None),
     };
     match (name, value) {
+        // As kubectl does: an empty template is rather a variable of the shell that is not set.
+        ("jsonpath" | "jsonpath-as-json", Some(template)) if template.is_empty() => {
+            Err(format!("the template is empty: `{name}={{.metadata.name}}`"))
+        }
         ("wide", None) => Ok(GetFormat::Wide),
         ("json", None) => Ok(GetFormat::Json),
         ("yaml", None) => Ok(GetFormat::Yaml),

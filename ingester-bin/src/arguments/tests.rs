@@ -132,6 +132,7 @@ fn help_says_more_than_the_list_of_commands() {
         ("ingester schema apply", "the next run continues an interrupted one"),
         ("ingester schema info", "the database has run another text under its number"),
         ("ingester rejects", "the table `ingester_rejects`"),
+        ("ingester changes", "The change `reset` is about no object"),
     ] {
         let (_, command) = all.iter().find(|(other, _)| other == path).unwrap();
         let help = command.clone().render_long_help().to_string();

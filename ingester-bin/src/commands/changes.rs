@@ -7,7 +7,7 @@ use super::{chosen, failed, resource};
 use crate::arguments::{Changes, ChangesFormat, ConfigFile};
 use crate::database::configuration;
 use crate::ending::{Ending, Failure};
-use crate::output::{note, print_on};
+use crate::output::{counted, note, print_on};
 use anyhow::{Context as _, anyhow};
 use ingester_core::Kind;
 use ingester_core::schema::base;
@@ -231,9 +231,12 @@ impl Feed<'_> {
                 (false, false) => {
                     if self.superseded > 0 {
                         note(&format!(
-                            "{} entries are not printed, because their objects have changed again: the later line has the present state, and \
-                             --metadata prints every entry",
-                            self.superseded
+                            "{}: the later line has the present state, and --metadata prints every entry",
+                            counted(
+                                self.superseded,
+                                "entry is not printed, because its object has changed again",
+                                "entries are not printed, because their objects have changed again"
+                            )
                         ));
                     }
                     return Ok(Ending::Done);

@@ -6,7 +6,7 @@ use super::start::CLOSE;
 use crate::arguments::{Assumed, Format, Import as Arguments};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
-use crate::output::{NULL, Table, note, one_line, show};
+use crate::output::{NULL, Table, counted, note, one_line, show};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
@@ -150,6 +150,9 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         _ => summary.kinds.iter().map(|_| None).collect(),
     };
     if let Some(store) = store {
+        if !summary.stopped && !arguments.dry_run {
+            super::note_older_rows(&store, program.declared, None, program).await?;
+        }
         // After an interruption a statement may still wait for a lock.
         let patience = if summary.stopped { CLOSE } else { Duration::MAX };
         let _ = tokio::time::timeout(patience, store.close()).await;
@@ -212,15 +215,18 @@ fn cut_off(error: ImportError, format: Format, database: &Database) -> Result<Fa
 fn note_values_left_out(summary: &Summary, database: &Database) {
     if summary.unfit_values() > 0 {
         note(&format!(
-            "{} values do not fit their columns, which are NULL, see the warnings above; `json` has the values",
-            summary.unfit_values()
+            "{} NULL, see the warnings above; `json` has what does not fit",
+            counted(
+                summary.unfit_values(),
+                "value does not fit its column, which is",
+                "values do not fit their columns, which are"
+            )
         ));
     }
     if summary.nul_values() > 0 {
         note(&format!(
-            "{} values have NUL (U+0000), which text of {} cannot have: they are NULL in their columns, or left out of labels, annotations and lists; \
-             `json` has them",
-            summary.nul_values(),
+            "{} NUL (U+0000), which text of {} cannot have: it is NULL in a column, or left out of labels, annotations and lists; `json` has all",
+            counted(summary.nul_values(), "value has", "values have"),
             database.address().dialect().title()
         ));
     }
@@ -230,12 +236,16 @@ fn note_values_left_out(summary: &Summary, database: &Database) {
 fn note_left(summary: &Summary) {
     if summary.nameless > 0 {
         note(&format!(
-            "rejected: {} objects with `generateName` and no name, so nothing identifies them: --generate-names imports them under generated names",
-            summary.nameless
+            "rejected: {} with `generateName` and no name, which nothing identifies: --generate-names imports such objects under generated names",
+            counted(summary.nameless, "object", "objects")
         ));
     }
     if summary.ignored > 0 {
-        note(&format!("{} objects of kinds that this ingester does not mirror were ignored", summary.ignored));
+        note(&counted(
+            summary.ignored,
+            "object of a kind that this ingester does not mirror was ignored",
+            "objects of kinds that this ingester does not mirror were ignored",
+        ));
     }
 }
 

@@ -67,6 +67,7 @@ use ingester_store::query::AskError;
 use ingester_store::{Retry, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Returns the metrics of the mirror, for the server of metrics and probes.
 fn rendered(metrics: &Metrics) -> Render {
@@ -257,16 +258,47 @@ fn declared_failure(error: DeclaredError, program: Program) -> Failure {
     match error {
         DeclaredError::Store(error) => error.into(),
         DeclaredError::MoreThanAdded(_) => Failure::Usage(anyhow!(
-            "{error}; look at it with `ingester schema diff{file}`, make it with `ingester schema apply{file}`"
+            "{error}; look at it with `ingester schema diff{file}`, make it with `ingester schema apply{file}`; {}",
+            fill(program)
         )),
         DeclaredError::Destructive(_) => Failure::Usage(anyhow!(
-            "{error}; if that is meant, `ingester schema apply{file} --allow-destructive` makes them"
+            "{error}; if that is meant, `ingester schema apply{file} --allow-destructive` makes them; {}",
+            fill(program)
         )),
         DeclaredError::ForeignView(_) => {
             Failure::Usage(anyhow!("{error}, or replace it with `ingester schema apply{file} --allow-destructive`"))
         }
         error => Failure::Usage(error.into()),
     }
+}
+
+/// Says which commands fill columns from the stored objects.
+fn fill(program: Program) -> String {
+    format!(
+        "`ingester run` then fills the columns from the stored objects, and `ingester backfill KIND{}` does so at once",
+        program.with_file()
+    )
+}
+
+/// How long to look for rows of older definitions, before the command ends without saying whether there are any.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Reports the kinds among these with rows of an older definition, and the commands that fill them.
+async fn note_older_rows(
+    store: &Store,
+    kinds: &[Kind],
+    released: Option<&Released>,
+    program: Program,
+) -> Result<(), StoreError> {
+    let Ok(incomplete) = tokio::time::timeout(LOOK, store.incomplete_backfills(kinds, released)).await else {
+        return Ok(());
+    };
+    let incomplete = incomplete?;
+    let names: Vec<&str> = incomplete.iter().map(|backfill| backfill.kind.name()).collect();
+    if !names.is_empty() {
+        note(&format!("an earlier definition wrote rows of {}: {}", names.join(", "), fill(program)));
+    }
+    Ok(())
 }
 
 /// Returns the remedy for tables whose definitions the database has counted, although the lock file of the program counts them now: their

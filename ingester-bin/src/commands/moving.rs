@@ -6,7 +6,7 @@ use super::{chosen, warn_unchecked};
 use crate::arguments::{Assumed, Format, Import as Arguments};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
-use crate::output::{Table, note, one_line, show};
+use crate::output::{Table, counted, note, one_line, show};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
@@ -76,7 +76,8 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
     let behind = unread.iter().filter(|table| table.has_objects).count();
     let ending = match arguments.verify && behind > 0 {
         true => {
-            note(&format!("{behind} tables with objects were neither copied nor compared, as the warnings above say"));
+            let tables = counted(behind as u64, "table with objects was", "tables with objects were");
+            note(&format!("{tables} neither copied nor compared, as the warnings above say"));
             Ending::Problem
         }
         false => ending,
@@ -262,33 +263,53 @@ fn report(format: Format, passed: &Passed, verified: Option<&[(Kind, Verified)]>
 /// Explains the counts that need a person's attention.
 fn explain(passed: &Passed, database: &Database) {
     let sum = |of: fn(&Moved) -> u64| passed.kinds.iter().map(|(_, moved)| of(moved)).sum::<u64>();
-    for (count, means) in [
-        (sum(|moved| moved.left), "live rows are left to `ingester run`, which writes them from the cluster".to_owned()),
+    for (count, one, several, means) in [
+        (
+            sum(|moved| moved.left),
+            "live row is",
+            "live rows are",
+            "left to `ingester run`, which writes them from the cluster".to_owned(),
+        ),
         (
             sum(|moved| moved.unmarked),
-            "rows were copied as evicted, but their objects do not have the annotation that makes them immutable: this is right for kinds that the reference system always evicts (Model); for others, it may have missed the deletion"
+            "row was",
+            "rows were",
+            "copied as evicted, but their objects do not have the annotation that makes them immutable: this is right for kinds that the reference system always evicts (Model); for others, it may have missed the deletion"
                 .to_owned(),
         ),
         (
             sum(|moved| moved.proto_differs),
-            "rows had a `proto` that differs from their `json`: it was made again from `json`".to_owned(),
+            "row",
+            "rows",
+            "had a `proto` that differs from their `json`: it was made again from `json`".to_owned(),
         ),
         (
             sum(|moved| moved.from_proto),
-            "rows have no `json`: their objects were read from `proto`, which lacks the fields that its message does not have".to_owned(),
+            "row has",
+            "rows have",
+            "no `json`: their objects were read from `proto`, which lacks the fields that its message does not have".to_owned(),
         ),
         (
             sum(|moved| moved.nul_values),
-            format!("values have NUL (U+0000), which text of {} cannot have: they are NULL", database.address().dialect().title()),
+            "value has",
+            "values have",
+            format!("NUL (U+0000), which text of {} cannot have: they are NULL", database.address().dialect().title()),
         ),
-        (sum(|moved| moved.unfit_values), "values do not fit their columns, which are NULL".to_owned()),
+        (
+            sum(|moved| moved.unfit_values),
+            "value does",
+            "values do",
+            "not fit their columns, which are NULL".to_owned(),
+        ),
         (
             sum(|moved| moved.kept),
-            format!("rows are kept: {database} has a later state of them, or the mirror has seen their deletion"),
+            "row is",
+            "rows are",
+            format!("kept: {database} has a later state of them, or the mirror has seen their deletion"),
         ),
     ] {
         if count > 0 {
-            note(&format!("{count} {means}"));
+            note(&format!("{} {means}", counted(count, one, several)));
         }
     }
 }

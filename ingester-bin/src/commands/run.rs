@@ -45,7 +45,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
     let stop = CancellationToken::new();
     stop_on_signals(stop.clone())?;
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
-    config.ingester.check(&kinds).map_err(|error| Failure::Usage(error.into()))?;
+    config.check_kinds(&kinds, arguments.config.as_deref()).map_err(|error| Failure::Usage(error.into()))?;
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let health = Health::new(sync::names(&kinds, &config).iter().map(String::as_str));
     let reach = Reach::default();

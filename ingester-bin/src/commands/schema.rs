@@ -4,7 +4,7 @@ mod diff;
 
 pub(crate) use diff::diff;
 
-use super::{BEHIND, chosen, is_current, left_out, refuse_foreign, released, to_adopt};
+use super::{BEHIND, chosen, is_current, left_out, note_older_rows, refuse_foreign, released, to_adopt};
 use crate::arguments::{
     Format, SchemaAdopt, SchemaApply, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
@@ -130,9 +130,9 @@ fn warn_of_absence(kinds: &[Kind]) {
     let names: Vec<&str> = kinds.map(|kind| kind.name()).collect();
     if !names.is_empty() {
         note(&format!(
-            "warning: {} do not say what is stored where an object has no value; write `#[ingest(absent = \"type\")]` for what is stored \
+            "warning: {}; write `#[ingest(absent = \"type\")]` for what is stored \
              today (NULL for an `Option`, else the type's default), or `null` or `empty` as in a file",
-            names.join(", ")
+            silent_about_absence(&names)
         ));
     }
 }
@@ -142,12 +142,18 @@ fn warn_of_silent_file(program: &Program) {
     let (silent, Some(file)) = (program.silent, program.kinds_files) else { return };
     if !silent.is_empty() {
         note(&format!(
-            "warning: {}: {} do not say what is stored where an object has no value; write `absent: null` for what is stored today, or \
+            "warning: {}: {}; write `absent: null` for what is stored today, or \
              `absent: empty` for an empty text, 0 or false",
             file.name,
-            silent.join(", ")
+            silent_about_absence(silent)
         ));
     }
+}
+
+/// Says that kinds leave open what is stored for absent values.
+fn silent_about_absence(kinds: &[&str]) -> String {
+    let verb = if kinds.len() == 1 { "does" } else { "do" };
+    format!("{} {verb} not say what is stored where an object has no value", kinds.join(", "))
 }
 
 pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<Ending, Failure> {
@@ -245,6 +251,9 @@ async fn apply_released(
     }
     if let Some(remedy) = to_adopt(store, program).await? {
         note(&remedy);
+    } else if !reviewed && !behind {
+        let kinds = released.versioned(program.built_in).map_err(|error| Failure::Usage(error.into()))?;
+        note_older_rows(store, &kinds, Some(released), program).await?;
     }
     let differs = note_drift(&applied);
     Ok(if behind || differs { Ending::Problem } else { Ending::Done })
@@ -283,6 +292,7 @@ async fn apply_declared(database: &Database, store: &Store, program: Program, ma
     if made.made.is_empty() {
         note(&format!("{database} has the tables of the declared kinds already"));
     }
+    note_older_rows(store, program.declared, None, program).await?;
     Ok(())
 }
 

@@ -232,6 +232,45 @@ const fn check_key_of_part<'a>(field: &Field, first: usize) -> Option<Fault<'a>>
     if columns > limits::KEY_COLUMNS { Some(Fault::KeyWide { key, columns }) } else { None }
 }
 
+/// Checks that tables of objects can print a column as `header` and `age` say.
+pub const fn check_printed<'a>(field: &Field) -> Option<Fault<'a>> {
+    if field.printed.header.is_some() && field.shape.parts.len() > 1 {
+        return Some(Fault::HeaderOfSeveral(field.name(0)));
+    }
+    let mut p = 0;
+    while field.printed.age && p < field.shape.parts.len() {
+        if !matches!(field.part_type(p), SqlType::DateTime) {
+            return Some(Fault::AgeOfOther(field.name(p)));
+        }
+        p += 1;
+    }
+    None
+}
+
+/// Checks that the column at a place among the printed ones belongs to the table, and is not there twice.
+pub const fn check_printed_column(parts: &TableParts, place: usize) -> Option<Fault<'static>> {
+    let name = parts.printed[place];
+    let mut earlier = 0;
+    while earlier < place {
+        if parts.printed[earlier].eq_ignore_ascii_case(name) {
+            return Some(Fault::PrintedTwice(name));
+        }
+        earlier += 1;
+    }
+    let mut base = 0;
+    while base < BASE_COLUMNS.len() {
+        if BASE_COLUMNS[base].name.same_as(name) {
+            return Some(Fault::PrintedUnknown(name));
+        }
+        base += 1;
+    }
+    if has_many(parts, name) {
+        return Some(Fault::PrintedMany(name));
+    }
+    // Some columns are unknown because of another mistake; this may be one of them.
+    if column_type(parts, name).is_none() && parts.all_known() { Some(Fault::PrintedUnknown(name)) } else { None }
+}
+
 /// Checks that the values of a column of many values can be in a key. Columns of a nested struct are checked there.
 pub const fn check_many<'a>(field: &Field) -> Option<Fault<'a>> {
     let mut p = 0;

@@ -5,7 +5,6 @@
 
 use super::fault::Fault;
 use super::limits::MOST_KEPT;
-use super::path::Path;
 use super::table::Table;
 use super::term::FieldTerm;
 use super::text::same;
@@ -88,25 +87,33 @@ pub const fn check_evict_fields<'a>(table: &Table, selector: &'a str) -> Option<
             return Some(Fault::EvictOperator(term));
         }
         let field = term.split_at(cut.field_end - cut.begin).0;
-        if place(table, field).is_none() && !is_of_many(table, field) {
-            return Some(Fault::EvictField(field));
+        if table.place(field).is_none() && table.many(field).is_none() {
+            return Some(no_column(table, field));
         }
     }
     None
 }
 
+/// The fault of a field without a column. A column may have something that is made of it.
+const fn no_column<'a>(table: &Table, field: &'a str) -> Fault<'a> {
+    match table.made_of(field) {
+        Some(column) => Fault::EvictMade { field, column: *column },
+        None => Fault::EvictField(field),
+    }
+}
+
 /// Checks that `since` is a column of a time.
 pub const fn check_evict_since<'a>(table: &Table, since: &'a str) -> Option<Fault<'a>> {
-    match place(table, since) {
+    match table.place(since) {
         Some(at) if matches!(table.columns[at].ty, SqlType::DateTime) => None,
         Some(_) => Some(Fault::EvictNotATime(since)),
-        None => Some(Fault::EvictField(since)),
+        None => Some(no_column(table, since)),
     }
 }
 
 /// Checks that a field that makes groups is a column.
 pub const fn check_evict_by<'a>(table: &Table, by: &'a str) -> Option<Fault<'a>> {
-    if place(table, by).is_some() { None } else { Some(Fault::EvictField(by)) }
+    if table.place(by).is_some() { None } else { Some(no_column(table, by)) }
 }
 
 /// Checks that a text can be the name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object Names and IDs").
@@ -128,102 +135,10 @@ pub const fn check_evict_namespaces<'a>(namespaced: bool) -> Option<Fault<'a>> {
     if namespaced { None } else { Some(Fault::EvictNoNamespaces) }
 }
 
-/// The place of the column of this name or path, as [`Table::by_name`] and [`Table::by_path`].
-const fn place(table: &Table, field: &str) -> Option<usize> {
-    let mut c = 0;
-    while c < table.columns.len() {
-        if table.columns[c].name.same_as(field) {
-            return Some(c);
-        }
-        c += 1;
-    }
-    c = 0;
-    while c < table.columns.len() {
-        let column = &table.columns[c];
-        if let Some(path) = column.path
-            && !column.computed
-            && column.stays.is_none()
-            && let Some(rest) = behind(path, field)
-            && rest.is_empty()
-        {
-            return Some(c);
-        }
-        c += 1;
-    }
-    None
-}
-
-/// Returns true if a field is a column of many values, or the value that a map has for a key.
-const fn is_of_many(table: &Table, field: &str) -> bool {
-    let mut m = 0;
-    while m < table.many.len() {
-        let many = &table.many[m];
-        let name = many.name.as_str();
-        if field.len() >= name.len() && field.is_char_boundary(name.len()) {
-            let (head, rest) = field.split_at(name.len());
-            if head.eq_ignore_ascii_case(name) && is_end_or_key(rest) {
-                return true;
-            }
-        }
-        if let Some(path) = many.path
-            && let Some(rest) = behind(path, field)
-            && is_end_or_key(rest)
-        {
-            return true;
-        }
-        m += 1;
-    }
-    false
-}
-
-const fn is_end_or_key(rest: &str) -> bool {
-    matches!(rest.as_bytes(), [] | [b'.' | b'[', ..])
-}
-
-/// Returns the rest of a field after a path; `None` if the field does not begin with the path.
-const fn behind(path: Path, field: &str) -> Option<&str> {
-    let (mut path, mut rest, mut first) = (path, field, true);
-    while let Some((name, more)) = path.split() {
-        if !first {
-            if !matches!(rest.as_bytes(), [b'.', ..]) {
-                return None;
-            }
-            rest = rest.split_at(1).1;
-        }
-        if rest.len() < name.len() || !rest.is_char_boundary(name.len()) {
-            return None;
-        }
-        let (head, tail) = rest.split_at(name.len());
-        if !same(head, name) || !is_end_or_key(tail) {
-            return None;
-        }
-        (path, rest, first) = (more, tail, false);
-    }
-    if first { None } else { Some(rest) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{behind, check_evict_by, check_evict_fields, check_evict_since};
+    use super::{check_evict_by, check_evict_fields, check_evict_since};
     use crate::fixture::MODEL;
-    use crate::schema::Path;
-
-    #[test]
-    fn a_field_is_behind_a_path_only_at_its_steps() {
-        let path = Path::new("spec.owner");
-        for (field, rest) in [
-            ("spec.owner", Some("")),
-            ("spec.owner.name", Some(".name")),
-            (r#"spec.owner["a"]"#, Some(r#"["a"]"#)),
-            ("spec.owners", None),
-            ("spec", None),
-            ("specowner", None),
-            ("spec.öwner", None),
-        ] {
-            assert_eq!(behind(path, field), rest, "{field}");
-        }
-        assert_eq!(behind(Path::HERE, ""), None);
-    }
 
     #[test]
     fn an_unknown_column_is_named() {

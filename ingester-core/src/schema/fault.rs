@@ -90,6 +90,16 @@ pub enum Fault<'a> {
         /// The table's name.
         table: Text,
     },
+    /// One heading for several columns.
+    HeaderOfSeveral(Ident),
+    /// The age of something else than a time.
+    AgeOfOther(Ident),
+    /// The printed columns name one that does not exist, or that every table has.
+    PrintedUnknown(&'a str),
+    /// The printed columns name a column of many values.
+    PrintedMany(&'a str),
+    /// The printed columns name a column twice.
+    PrintedTwice(&'a str),
     /// `keep` of a column that always has a value.
     KeptInVain(Ident),
     /// `keep` where an empty value takes the place of a missing one.
@@ -166,6 +176,13 @@ pub enum Fault<'a> {
     EvictOperator(&'a str),
     /// A rule of evictions names a field that is not a column.
     EvictField(&'a str),
+    /// A rule of evictions names a field that is not a column, but of which a column is made.
+    EvictMade {
+        /// The field.
+        field: &'a str,
+        /// The column.
+        column: Ident,
+    },
     /// `since` is not a time.
     EvictNotATime(&'a str),
     /// A rule of evictions keeps none, or too many.
@@ -333,6 +350,19 @@ impl Fault<'_> {
             Fault::NullLost(column) => text.quoted("`absent = \"null\"` cannot be kept for column", column.as_str()).str(
                 ": its type has a default, which looks like a value; make the field an `Option`, or say `absent = \"empty\"` for it",
             ),
+            Fault::HeaderOfSeveral(column) => text.quoted("`header` is for one column, and column", column.as_str()).str(
+                " is one of several that this value has: leave it out, or set it where each of them is declared",
+            ),
+            Fault::AgeOfOther(column) => {
+                text.quoted("only a time has an age, and column", column.as_str()).str(" is none: leave `age` out")
+            }
+            Fault::PrintedUnknown(name) => text.quoted("", name).str(
+                " is not a column of this kind: name columns of the kind; those that every table has are printed at their own place",
+            ),
+            Fault::PrintedMany(name) => {
+                text.quoted("no table prints column", name).str(", which has many values: leave it out")
+            }
+            Fault::PrintedTwice(name) => text.quoted("column", name).str(" is named twice"),
             Fault::WasPresent(was) => {
                 text.quoted("", was).str(" is the column's name now: `was` is for a former one, leave it out")
             }
@@ -434,6 +464,10 @@ impl Fault<'_> {
             Fault::EvictField(field) => text
                 .quoted("there is no column for the field", field)
                 .str(": name a column, or the path of one (`ingester kinds -o wide` lists them)"),
+            Fault::EvictMade { field, column } => text
+                .quoted("there is no column for the field", field)
+                .quoted("; the column", column.as_str())
+                .str(" is made of it: name this column"),
             Fault::EvictNotATime(column) => text
                 .quoted("`since`: the column", column)
                 .str(" is not a time: name one of type DATETIME (`ingester kinds -o wide` lists them)"),

@@ -1,5 +1,6 @@
 //! The columns that `#[index]` on a field asks for, before they are part of a table.
 
+use super::table::Printed;
 use super::text::Text;
 use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
 
@@ -46,6 +47,8 @@ pub struct Part {
     pub null_if_absent: bool,
     /// The part has the values of a list or a map, which are in a separate table; `None` for one value.
     pub many: Option<Form>,
+    /// How a table of objects prints it.
+    pub printed: Printed,
 }
 
 impl Part {
@@ -74,6 +77,7 @@ impl Part {
             optional: false,
             null_if_absent: false,
             many: None,
+            printed: Printed::PLAIN,
         }
     }
 
@@ -180,6 +184,8 @@ pub struct Field {
     stays: Stays,
     /// `absent = "..."`.
     absent: Option<Absent>,
+    /// `header = "..."`, `wide` and `age`.
+    pub(super) printed: Printed,
 }
 
 impl Field {
@@ -236,6 +242,7 @@ impl Field {
             computed: false,
             stays: Stays::None,
             absent: None,
+            printed: Printed::PLAIN,
         }
     }
 
@@ -272,6 +279,27 @@ impl Field {
     #[must_use]
     pub const fn absent(mut self, absent: Absent) -> Self {
         self.absent = Some(absent);
+        self
+    }
+
+    /// Sets `header = "..."`: the heading in tables of objects.
+    #[must_use]
+    pub const fn header(mut self, header: &'static str) -> Self {
+        self.printed.header = Some(header);
+        self
+    }
+
+    /// Sets `wide`: only wide tables of objects have the column, or all of them.
+    #[must_use]
+    pub const fn wide(mut self, wide: bool) -> Self {
+        self.printed.wide = Some(wide);
+        self
+    }
+
+    /// Sets `age`: tables of objects print the age of the time.
+    #[must_use]
+    pub const fn age(mut self) -> Self {
+        self.printed.age = true;
         self
     }
 
@@ -399,6 +427,11 @@ impl Field {
     /// The names that part `i`'s column may hold, if it is an enum.
     pub(super) const fn part_names(&self, i: usize) -> &'static [&'static str] {
         self.shape.parts[i].names
+    }
+
+    /// How a table of objects prints part `i`'s column.
+    pub(super) const fn part_printed(&self, i: usize) -> Printed {
+        self.printed.or(self.shape.parts[i].printed)
     }
 
     /// True if `keep` or `first` is set for the whole value.
@@ -560,6 +593,7 @@ impl Field {
                     optional: fields[i].part_optional(p),
                     null_if_absent: fields[i].part_null_if_absent(p),
                     many: fields[i].shape.parts[p].many,
+                    printed: fields[i].part_printed(p),
                 };
                 n += 1;
                 p += 1;

@@ -12,10 +12,11 @@ use super::Path;
 use super::fault::Fault;
 use super::table::Table;
 use super::text::same;
+use std::collections::HashMap;
 
 /// One step from a value into a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PruneStep<'p> {
+enum PruneStep<'p> {
     /// The member of an object.
     Name(&'p str),
     /// Every element of a list, every value of a map.
@@ -23,7 +24,7 @@ pub(crate) enum PruneStep<'p> {
 }
 
 /// The first step of a path, and the path after it; `None` where no step begins.
-pub(crate) const fn prune_step(path: &str) -> Option<(PruneStep<'_>, &str)> {
+const fn prune_step(path: &str) -> Option<(PruneStep<'_>, &str)> {
     let bytes = path.as_bytes();
     let mut end;
     match bytes {
@@ -97,7 +98,7 @@ pub const fn check_prune<'a>(table: &Table, paths: &[&'a str], place: usize) -> 
 }
 
 /// Checks that a text is a path, and does not lead to a value that the ingester needs.
-pub(crate) const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
+pub const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
     let (mut rest, mut steps) = (path, 0);
     let mut first = [PruneStep::Each; 3];
     while !rest.is_empty() {
@@ -153,23 +154,92 @@ const fn has_no_more(prune: &str, column: Path) -> bool {
     true
 }
 
-/// As [`check_prune`] of a column whose path has more than names. Its steps: a name, or one or all elements.
-pub fn prunes<'s>(prune: &str, column: impl IntoIterator<Item = Option<&'s str>>) -> bool {
-    let (mut rest, mut column) = (prune, column.into_iter());
-    while let Some((step, behind)) = prune_step(rest) {
-        match (step, column.next()) {
-            (PruneStep::Each, _) => {}
-            (PruneStep::Name(wanted), Some(Some(name))) if wanted == name => {}
-            (PruneStep::Name(_), _) => return false,
+/// The paths that a kind does not store, joined into one tree: one pass over the steps to a value finds all paths that lead there,
+/// however many paths there are.
+#[derive(Debug, Default)]
+pub struct PruneTree<'p> {
+    names: HashMap<&'p str, PruneTree<'p>>,
+    each: Option<Box<PruneTree<'p>>>,
+    /// The places of the paths that end here, in the list that the tree was made of.
+    ends: Vec<usize>,
+}
+
+impl<'p> PruneTree<'p> {
+    /// The tree of these paths, without those that cannot be read.
+    pub fn of(paths: &[&'p str]) -> Self {
+        let mut tree = PruneTree::default();
+        let readable = |path: &&str| !matches!(check_prune_path(path), Some(Fault::PruneUnreadable(_)));
+        for (place, path) in paths.iter().enumerate().filter(|(_, path)| readable(path)) {
+            let mut here = &mut tree;
+            for step in steps(path) {
+                here = match step {
+                    PruneStep::Name(name) => here.names.entry(name).or_default(),
+                    PruneStep::Each => here.each.get_or_insert_default(),
+                };
+            }
+            here.ends.push(place);
         }
-        rest = behind;
+        tree
     }
-    true
+
+    /// Returns true if a path ends here.
+    pub(crate) fn is_end(&self) -> bool {
+        !self.ends.is_empty()
+    }
+
+    /// The trees of the paths that go on with the member of this name, or without a name with an element of a list.
+    pub(crate) fn behind(&self, name: Option<&str>) -> impl Iterator<Item = &PruneTree<'p>> {
+        name.and_then(|name| self.names.get(name)).into_iter().chain(self.each.as_deref())
+    }
+
+    /// The place of the first path that makes the one at a place superfluous: that one lies within it, or repeats it.
+    ///
+    /// The tree was made of these paths.
+    pub fn within(&self, paths: &[&str], place: usize) -> Option<usize> {
+        let path = paths.get(place)?;
+        let way = steps(path).map(|step| match step {
+            PruneStep::Name(name) => Some(name),
+            PruneStep::Each => None,
+        });
+        // If two are the same, the later one is named.
+        let counts = |other: &usize| *other < place || (*other > place && paths[*other] != *path);
+        self.ends_on(way).into_iter().filter(counts).min()
+    }
+
+    /// The places of the paths without whose values a column or condition has nothing to read. The steps of its path: a name, or one or
+    /// all elements.
+    pub fn pruning<'s>(&self, way: impl IntoIterator<Item = Option<&'s str>>) -> Vec<usize> {
+        // At the end of the way is a list or map, of which every element may be cut out.
+        self.ends_on(way.into_iter().chain(std::iter::repeat(None)))
+    }
+
+    /// The paths that end on a way.
+    fn ends_on<'s>(&self, way: impl IntoIterator<Item = Option<&'s str>>) -> Vec<usize> {
+        let (mut here, mut ends) = (vec![self], Vec::new());
+        for step in way {
+            here = here.into_iter().flat_map(|tree| tree.behind(step)).collect();
+            ends.extend(here.iter().flat_map(|tree| &tree.ends));
+            if here.is_empty() {
+                break;
+            }
+        }
+        ends
+    }
+}
+
+/// The steps of a path, up to the first text that is none.
+fn steps(path: &str) -> impl Iterator<Item = PruneStep<'_>> {
+    let mut rest = path;
+    std::iter::from_fn(move || {
+        let (step, behind) = prune_step(rest)?;
+        rest = behind;
+        Some(step)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PruneStep, check_prune_path, has_no_more, prune_step, prunes};
+    use super::{PruneStep, PruneTree, begins_with, check_prune_path, has_no_more, prune_step};
     use crate::schema::Path;
 
     fn steps(path: &str) -> Vec<PruneStep<'_>> {
@@ -229,10 +299,40 @@ mod tests {
             (".data[*]", "data.key", true),
         ] {
             assert_eq!(has_no_more(prune, Path::new(column.to_owned().leak())), is_empty, "{prune} {column}");
-            assert_eq!(prunes(prune, column.split('.').map(Some)), is_empty, "{prune} {column}");
+            let pruning = PruneTree::of(&[prune]).pruning(column.split('.').map(Some));
+            assert_eq!(pruning, if is_empty { vec![0] } else { vec![] }, "{prune} {column}");
         }
         // A file's columns have steps to elements, too.
-        assert!(prunes(".spec.env[*].value", [Some("spec"), Some("env"), None, Some("value")]));
-        assert!(!prunes(".spec.env[*].value", [Some("spec"), Some("env"), None, Some("name")]));
+        let tree = PruneTree::of(&[".spec.env[*].value", ".spec.env[*].name", ".spec.env", ".status[*][*]"]);
+        assert_eq!(tree.pruning([Some("spec"), Some("env"), None, Some("value")]), [2, 0]);
+        assert_eq!(tree.pruning([Some("spec"), Some("env"), None, Some("x")]), [2]);
+        assert_eq!(tree.pruning([Some("status")]), [3]);
+        assert!(tree.pruning([Some("spec")]).is_empty());
+    }
+
+    #[test]
+    fn a_tree_of_paths_finds_the_same_superfluous_ones_as_their_comparison() {
+        let paths = [
+            ".a", ".a.b", ".b", ".b", ".c[*]", ".c.d", ".c.d.e", ".c", ".d[*].e", ".d.x.e", ".d[*][*]", ".e[*]",
+            ".e[*]", ".f.g",
+        ];
+        let tree = PruneTree::of(&paths);
+        for (place, path) in paths.iter().enumerate() {
+            let is_within = |other: &usize| {
+                *other != place && begins_with(path, paths[*other]) && (*other < place || paths[*other] != *path)
+            };
+            assert_eq!(tree.within(&paths, place), (0..paths.len()).find(is_within), "{path}");
+        }
+    }
+
+    #[test]
+    fn thousands_of_paths_are_no_more_work_for_a_value_than_one() {
+        let paths: Vec<String> = (0..5000).map(|number| format!(".spec.m{number}.x")).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let tree = PruneTree::of(&paths);
+        let [spec] = tree.behind(Some("spec")).collect::<Vec<_>>()[..] else { panic!("{tree:?}") };
+        let [member] = spec.behind(Some("m7")).collect::<Vec<_>>()[..] else { panic!("{spec:?}") };
+        assert_eq!(member.behind(Some("x")).map(|end| end.ends.clone()).collect::<Vec<_>>(), [[7]]);
+        assert_eq!(spec.behind(Some("n")).count() + spec.behind(None).count(), 0);
     }
 }

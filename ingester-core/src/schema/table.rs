@@ -6,7 +6,7 @@ use super::fingerprint::Fingerprint;
 use super::ident::joined;
 use super::limits;
 use super::text::Text;
-use super::{Absent, Form, Ident, Path, SqlType, Stays, Unit};
+use super::{Absent, Form, Ident, Path, SqlType, Stays, Unit, WrittenName};
 use std::time::Duration;
 
 /// One column.
@@ -45,11 +45,23 @@ pub struct Printed {
     pub wide: Option<bool>,
     /// The age of a time is printed.
     pub age: bool,
+    /// Its position among the printed columns (`#[ingest(columns(...))]`). Columns without one follow, in the order of the table.
+    pub position: Option<u16>,
 }
 
 impl Printed {
     /// By name and place.
-    pub const PLAIN: Self = Printed { header: None, wide: None, age: false };
+    pub const PLAIN: Self = Printed { header: None, wide: None, age: false, position: None };
+
+    /// What is set here, otherwise what is set in `other`.
+    pub(super) const fn or(self, other: Self) -> Self {
+        Printed {
+            header: if self.header.is_some() { self.header } else { other.header },
+            wide: if self.wide.is_some() { self.wide } else { other.wide },
+            age: self.age || other.age,
+            position: if self.position.is_some() { self.position } else { other.position },
+        }
+    }
 }
 
 impl Column {
@@ -69,6 +81,20 @@ impl Column {
             unit: None,
             names: &[],
             printed,
+        }
+    }
+
+    /// True if it has the value in the JSON at its path, as a number if that is a quantity: no function makes something else of it, and no
+    /// earlier value stays.
+    const fn is_as_in_json(&self) -> bool {
+        !self.computed && self.stays.is_none()
+    }
+
+    /// True if a field is its path.
+    const fn is_at(&self, field: &str) -> bool {
+        match self.path {
+            Some(path) => path.is(field),
+            None => false,
         }
     }
 }
@@ -249,6 +275,19 @@ impl Many {
         Many { name, was, form, path, computed, place, columns: [LABEL_COLUMNS[0], key, value] }
     }
 
+    /// Returns the rest of a field that begins with its name or with its path.
+    const fn behind<'f>(&self, field: &'f str) -> Option<&'f str> {
+        if let Some((written, rest)) = WrittenName::cut(field)
+            && self.name.same_as(written.as_written())
+        {
+            return Some(rest);
+        }
+        match self.path {
+            Some(path) if !self.computed => path.behind(field),
+            _ => None,
+        }
+    }
+
     /// Sets the unit in which its values count quantities.
     #[must_use]
     pub const fn in_unit(mut self, unit: Option<Unit>) -> Self {
@@ -393,12 +432,14 @@ pub struct TableParts {
     pub keys: &'static [&'static [&'static str]],
     /// The stored value when an object has no value, in columns without an option of their own.
     pub absent: Absent,
+    /// The names of the columns that tables of objects print first, in this order.
+    pub printed: &'static [&'static str],
 }
 
 impl TableParts {
     /// The parts of a table with the columns of these fields only.
     pub const fn of(fields: &'static [Field]) -> Self {
-        TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Unsaid }
+        TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Unsaid, printed: &[] }
     }
 
     /// True if all columns are known. If not, an error has been reported already.
@@ -503,6 +544,18 @@ impl TableParts {
         fingerprint
     }
 
+    /// The position of a column among the printed ones.
+    const fn position(&self, column: Ident) -> Option<u16> {
+        let mut i = 0;
+        while i < self.printed.len() {
+            if column.same_as(self.printed[i]) {
+                return Some(i as u16);
+            }
+            i += 1;
+        }
+        None
+    }
+
     /// The table's columns.
     ///
     /// # Panics
@@ -536,7 +589,7 @@ impl TableParts {
                         absent: field.part_absent(p, self.absent),
                         unit: field.part_unit(p),
                         names: field.part_names(p),
-                        printed: Printed::PLAIN,
+                        printed: Printed { position: self.position(field.name(p)), ..field.part_printed(p) },
                     };
                     n += 1;
                     p += 1;
@@ -743,11 +796,11 @@ impl Table {
         &self.columns[BASE_COLUMNS.len()..]
     }
 
-    /// The column of many values of this name, or whose list or map is in the JSON at this path.
-    pub fn many_by(&self, field: &str) -> Option<&'static Many> {
-        let at = |many: &&Many| !many.computed && many.path.is_some_and(|path| path.is(field));
-        let mut all = self.many.iter();
-        all.clone().find(|many| many.name.same_as(field)).or_else(|| all.find(at))
+    /// The indexes of the indexed columns in [`Table::columns`], in the order in which tables of objects print them.
+    pub fn printed(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = (BASE_COLUMNS.len()..self.columns.len()).collect();
+        places.sort_by_key(|place| self.columns[*place].printed.position.unwrap_or(u16::MAX));
+        places
     }
 
     /// The place of the column of this name in [`Table::columns`]. Upper and lower case are the same, as in SQL.
@@ -755,11 +808,76 @@ impl Table {
         self.columns.iter().position(|column| column.name.same_as(name))
     }
 
-    /// The place of the column that has what is in the JSON at `path`: `spec.owner.name`, names as they are in the JSON. Of several,
-    /// the first one. A column that a function makes of what is there has something else, and so may one whose values stay.
-    pub fn by_path(&self, path: &str) -> Option<usize> {
-        let has =
-            |column: &Column| !column.computed && column.stays.is_none() && column.path.is_some_and(|its| its.is(path));
-        self.columns.iter().position(has)
+    /// The place of the column that a field of a query names: by the column's name, or else by the path of the value in the JSON, in each
+    /// spelling of [`WrittenName`]. Of several columns of a path, the first one, and one that counts a quantity after all others. A column
+    /// that a function makes of what is there has something else, and so may one whose values stay.
+    pub const fn place(&self, field: &str) -> Option<usize> {
+        let mut c = 0;
+        while c < self.columns.len() {
+            if self.columns[c].name.same_as(field) {
+                return Some(c);
+            }
+            c += 1;
+        }
+        let mut counted = None;
+        c = 0;
+        while c < self.columns.len() {
+            let column = &self.columns[c];
+            if column.is_as_in_json() && column.is_at(field) {
+                if column.unit.is_none() {
+                    return Some(c);
+                }
+                if counted.is_none() {
+                    counted = Some(c);
+                }
+            }
+            c += 1;
+        }
+        counted
+    }
+
+    /// The column of many values that a field of a query names, by its name or path: all of its values, or what a map has for a key, as in
+    /// `spec.limits.cpu` and `limits["cpu"]`.
+    pub const fn many<'f>(&self, field: &'f str) -> Option<(&'static Many, Option<WrittenName<'f>>)> {
+        let all = self.many;
+        let mut m = 0;
+        while m < all.len() {
+            let many = &all[m];
+            if let Some(behind) = many.behind(field) {
+                if matches!(behind.as_bytes(), b"" | b"[*]") {
+                    return Some((many, None));
+                }
+                if matches!(many.form, Form::Map)
+                    && let Some(key) = WrittenName::key(behind)
+                {
+                    return Some((many, Some(key)));
+                }
+            }
+            m += 1;
+        }
+        None
+    }
+
+    /// The first column that is made of the value in the JSON at the path of a field, but has something else.
+    pub const fn made_of(&self, field: &str) -> Option<&'static Ident> {
+        let (columns, all) = (self.columns, self.many);
+        let mut c = 0;
+        while c < columns.len() {
+            if !columns[c].is_as_in_json() && columns[c].is_at(field) {
+                return Some(&columns[c].name);
+            }
+            c += 1;
+        }
+        let mut m = 0;
+        while m < all.len() {
+            if let Some(path) = all[m].path
+                && all[m].computed
+                && path.is(field)
+            {
+                return Some(&all[m].name);
+            }
+            m += 1;
+        }
+        None
     }
 }

@@ -1,6 +1,8 @@
 //! The terms of a field selector: where each one's field, operator and value are. Structs are checked with this at compile time, and queries are
 //! parsed with it, so both cut a selector alike. The values are read by the parser of queries.
 
+use super::path::quoted_name;
+
 /// An operator of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldOperator {
@@ -45,12 +47,16 @@ impl FieldTerm {
 
     /// Finds the parts of the term that begins here.
     ///
-    /// The first operator counts: everything after it up to a comma without `\` is the value. Text in brackets belongs to the key of a map:
-    /// `limits["a<b"]`.
+    /// The first operator counts: everything after it up to a comma without `\` is the value. Text in brackets belongs to a name in the
+    /// field: `limits["a<b"]`.
     pub const fn cut(text: &str, begin: usize) -> Self {
         let bytes = text.as_bytes();
         let (mut at, mut in_brackets) = (begin, false);
         while at < bytes.len() && bytes[at] != b',' {
+            if let Some(end) = quoted_name(bytes, at) {
+                at = end;
+                continue;
+            }
             match bytes[at] {
                 b'[' => in_brackets = true,
                 b']' => in_brackets = false,
@@ -167,6 +173,8 @@ mod tests {
             ("a!=1", &[("a", "1")]),
             ("a<=1", &[("a", "1")]),
             (r#"a["x=y"]>1"#, &[(r#"a["x=y"]"#, "1")]),
+            (r#"a["x,] in (y)"]=1,b['\'],']=2"#, &[(r#"a["x,] in (y)"]"#, "1"), (r"b['\'],']", "2")]),
+            (r"a.x\=y\.z=1", &[(r"a.x\=y\.z", "1")]),
             ("a in (b, c),d notin(e)", &[("a", "b, c"), ("d", "e")]),
             (r"a  in  (b\),c) ,d=in (e)", &[("a", r"b\),c"), ("d", "in (e)")]),
             ("in in (in)", &[("in", "in")]),

@@ -30,6 +30,11 @@ pub(crate) struct Index {
     pub(crate) absent: Option<AbsentOption>,
     /// The unit of a quantity: whether it is thousandths, and where it is written.
     pub(crate) unit: Option<UnitOption>,
+    pub(crate) header: Option<LitStr>,
+    pub(crate) wide: Option<bool>,
+    pub(crate) age: Option<bool>,
+    /// Where the first of `header`, `wide` and `age` stands.
+    pub(crate) printed_span: Option<Span>,
     /// A part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
 }
@@ -202,6 +207,36 @@ pub(super) const OPTIONS: &[AttributeOption<Index>] = &[
         text: "a quantity as a number: `whole`, or `milli` for thousandths",
         read: |index, context, setting| setting.store(context, &mut index.unit, UnitOption::read(context, setting)),
     },
+    AttributeOption {
+        name: "header",
+        form: "header = \"Sync Status\"",
+        text: "the heading of the column in tables of `ingester get` and `ingester serve`, which always show it; `-o csv`, \
+               `-o json` and `--columns` have its name",
+        read: |index, context, setting| {
+            index.printed_span.get_or_insert(setting.name.span());
+            setting.store(context, &mut index.header, setting.string(context))
+        },
+    },
+    AttributeOption {
+        name: "wide",
+        form: "wide = true",
+        text: "only `-o wide` shows the column; `false`: every table does. Without it, tables show the first four columns, and \
+               those with a `header`",
+        read: |index, context, setting| {
+            index.printed_span.get_or_insert(setting.name.span());
+            let value = setting.bool_or(context, "shows the column in every table");
+            setting.store(context, &mut index.wide, value)
+        },
+    },
+    AttributeOption {
+        name: "age",
+        form: "age",
+        text: "tables show the age of a time: `5d`",
+        read: |index, context, setting| {
+            index.printed_span.get_or_insert(setting.name.span());
+            setting.store(context, &mut index.age, setting.switch(context))
+        },
+    },
 ];
 
 impl Index {
@@ -227,6 +262,10 @@ impl Index {
             many: None,
             absent: None,
             unit: None,
+            header: None,
+            wide: None,
+            age: None,
+            printed_span: None,
             broken: false,
         }
     }
@@ -260,6 +299,12 @@ impl Index {
                 self.span,
                 "`many` excludes `keep` and `first`: which of many values would stay is not defined; index a single value for that, \
                  with `with = function`",
+            );
+        }
+        if let Some(span) = self.printed_span {
+            context.error_at(
+                span,
+                "`many` excludes `header`, `wide` and `age`: no table prints a column of many values; leave them out",
             );
         }
         if self.key.is_some() {

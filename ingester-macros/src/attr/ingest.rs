@@ -30,6 +30,8 @@ pub(crate) struct Ingest {
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) descriptors: Option<ExprPath>,
     pub(crate) keys: Vec<CompositeKey>,
+    /// The columns that tables of objects print first, in this order.
+    pub(crate) columns: Option<Vec<LitStr>>,
     pub(crate) filter: Option<ExprPath>,
     pub(crate) revision: Option<u32>,
     pub(crate) group: Option<LitStr>,
@@ -104,7 +106,7 @@ impl CrdOption {
 /// `key(a, b)`.
 pub(crate) struct CompositeKey {
     pub(crate) span: Span,
-    pub(crate) columns: Vec<Ident>,
+    pub(crate) columns: Vec<LitStr>,
 }
 
 /// The options. docs/options.md has this table.
@@ -235,6 +237,19 @@ pub(super) const OPTIONS: &[AttributeOption<Ingest>] = &[
         read: |ingest, context, setting| ingest.add_key(context, setting),
     },
     AttributeOption {
+        name: "columns",
+        form: "columns(column, column)",
+        text: "the order in which `ingester get` and `ingester serve` print the columns; the columns that are not named \
+               follow. Without it: those of the fields, of functions of the struct, of the status, of the metadata",
+        read: |ingest, context, setting| {
+            let columns = column_names(setting);
+            if columns.is_none() {
+                context.error(&setting.name, "`columns` takes the names of columns: `columns(owner, state)`");
+            }
+            setting.store(context, &mut ingest.columns, columns)
+        },
+    },
+    AttributeOption {
         name: "filter",
         form: "filter = function",
         text: "a function from a reference to the struct to `bool`; objects for which it is false have no row",
@@ -331,12 +346,24 @@ impl Ingest {
 
 impl CompositeKey {
     fn read(setting: &Setting) -> Option<Self> {
-        let SettingValue::List(tokens) = &setting.value else { return None };
-        let parse = |input: ParseStream<'_>| {
-            let columns = Punctuated::<Ident, Token![,]>::parse_separated_nonempty_with(input, Ident::parse_any)?;
-            input.parse::<Option<Token![,]>>().map(|_| columns)
-        };
-        let columns: Vec<Ident> = parse.parse2(tokens.clone()).ok()?.into_iter().collect();
+        let columns = column_names(setting)?;
         (columns.len() > 1).then(|| CompositeKey { span: setting.name.span(), columns })
     }
+}
+
+/// The name of a column.
+fn column_name(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    if input.peek(LitStr) {
+        return input.parse();
+    }
+    let word = input.call(Ident::parse_any)?;
+    Ok(LitStr::new(&word.unraw().to_string(), word.span()))
+}
+
+/// One or more names of columns: words, or strings for names that are no words of Rust, such as `"2fa"`.
+fn column_names(setting: &Setting) -> Option<Vec<LitStr>> {
+    let SettingValue::List(tokens) = &setting.value else { return None };
+    let parse = |input: ParseStream<'_>| Punctuated::<LitStr, Token![,]>::parse_terminated_with(input, column_name);
+    let columns: Vec<LitStr> = parse.parse2(tokens.clone()).ok()?.into_iter().collect();
+    (!columns.is_empty()).then_some(columns)
 }

@@ -45,8 +45,13 @@ impl FieldNames {
             (None, Some(rule)) => rename_field(rule, field)?,
             (None, None) => field.to_owned(),
         };
-        // A path has its names between dots.
-        (!name.is_empty() && !name.contains('.')).then_some(name)
+        // As `ingester_core::schema::Path::text_of` writes a name.
+        match (name.contains('.'), name.contains('"')) {
+            _ if name.is_empty() => None,
+            (false, _) => Some(name),
+            (true, false) => Some(format!("[\"{name}\"]")),
+            (true, true) => None,
+        }
     }
 
     /// The probable JSON name of a field of another struct: by the rule of this struct, or else by Kubernetes' rule.
@@ -156,7 +161,10 @@ mod tests {
                 dotted: String,
             }
         };
-        assert_eq!(paths(&item), ["ownerName", "type", "hostIP", "in", "", "-", "color", "-"]);
+        assert_eq!(
+            paths(&item),
+            ["ownerName", "type", "hostIP", "in", "", "-", "color", "[\"app.kubernetes.io/name\"]"]
+        );
     }
 
     #[test]

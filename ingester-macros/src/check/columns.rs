@@ -4,7 +4,7 @@ use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, Index, MemberAttributes};
 use crate::case::rename_field;
 use crate::context::Context;
-use crate::model::{ColumnDeclaration, Record, Source, With};
+use crate::model::{ColumnDeclaration, PrintedOptions, Record, Source, With};
 use crate::span::{at, used};
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -310,6 +310,12 @@ fn declaration(
             _ => None,
         },
         absent: index.absent,
+        printed: PrintedOptions {
+            header: index.header.clone(),
+            wide: index.wide,
+            age: index.age.unwrap_or(false),
+            span: index.printed_span,
+        },
         was: index.was.clone(),
         source,
         path,

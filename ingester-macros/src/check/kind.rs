@@ -74,6 +74,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             absent: ingest.absent,
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,
+            columns: ingest.columns.unwrap_or_default(),
             filter: ingest.filter,
             revision: ingest.revision.unwrap_or(1),
             metadata,

@@ -142,6 +142,10 @@ impl Column<'_> {
         let stays = stays.map(|stays| quote!(.stays(__ingester::Stays::#stays)));
         let absent = self.declared.absent.map(|absent| format_ident!("{}", absent.variant));
         let absent = absent.map(|absent| quote!(.absent(__ingester::Absent::#absent)));
+        let printed = &self.declared.printed;
+        let header = printed.header.as_ref().map(|header| header.value()).map(|header| quote!(.header(#header)));
+        let wide = printed.wide.map(|wide| quote!(.wide(#wide)));
+        let age = printed.age.then(|| quote!(.age()));
         let made_of = &self.declared.made_of;
         let computed = matches!(&self.declared.source, Source::Computed { with: Some(With::Function(_)), .. });
         let at = match (&self.declared.path, computed) {
@@ -152,7 +156,7 @@ impl Column<'_> {
         };
         quote! {
             const #constant: __ingester::Field =
-                __ingester::Field::derived(#name, #of_type).from(#made_of) #at #ty #was #key #stays #absent;
+                __ingester::Field::derived(#name, #of_type).from(#made_of) #at #ty #was #key #stays #absent #header #wide #age;
         }
     }
 
@@ -213,6 +217,9 @@ impl Column<'_> {
         }
         if let Some(was) = &self.declared.was {
             checks.extend(check(was.span(), quote!(check_was(&#constant))));
+        }
+        if let Some(span) = self.declared.printed.span {
+            checks.extend(check(span, quote!(check_printed(&#constant))));
         }
         if self.declared.many {
             // On the type that was given, as that is what makes a key too long.

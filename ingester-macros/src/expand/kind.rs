@@ -6,7 +6,7 @@ use crate::model::{Form, KindDeclaration, Message, Record};
 use crate::span::{at, placed};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::ext::IdentExt as _;
+use syn::LitStr;
 use syn::spanned::Spanned as _;
 
 /// The code of a struct, and of its kind if the kind is known.
@@ -65,9 +65,10 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
     });
     let of_status = if status.is_some() { quote!(__STATUS) } else { quote!(&[]) };
     let keys = kind.keys.iter().map(|key| {
-        let columns = key.columns.iter().map(|column| column.unraw().to_string());
+        let columns = names(&key.columns);
         quote!(&[#(#columns),*])
     });
+    let printed = names(&kind.columns);
     let absent = Ident::new(kind.absent.map_or("Unsaid", |absent| absent.variant), Span::call_site());
     let companions = (!kind.companions).then(|| quote!(.without_companions()));
     let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
@@ -81,12 +82,18 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
             fields: [<#ident as __ingester::Indexed>::FIELDS, #of_status, &[#(#metadata),*]],
             keys: &[#(#keys),*],
             absent: __ingester::Absent::#absent,
+            printed: &[#(#printed),*],
         };
         const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
         const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
         const __MANY: [__ingester::Many; __PARTS.many_count()] = __PARTS.many();
         #of_table
     }
+}
+
+/// The names of columns, without the user's spans: the checks report what is wrong with one.
+fn names(columns: &[LitStr]) -> Vec<String> {
+    columns.iter().map(LitStr::value).collect()
 }
 
 /// The table, and the table of its history if it has one.
@@ -258,6 +265,10 @@ fn table_checks(kind: &KindDeclaration) -> TokenStream {
     if let Some(was) = &kind.table_was {
         let former = was.value();
         checks.extend(check(was.span(), quote!(check_table_was(#name, #former))));
+    }
+    for (place, column) in kind.columns.iter().enumerate() {
+        let place = Literal::usize_unsuffixed(place);
+        checks.extend(check(column.span(), quote!(check_printed_column(&__PARTS, #place))));
     }
     for (place, key) in kind.keys.iter().enumerate() {
         let key_place = Literal::usize_unsuffixed(place);

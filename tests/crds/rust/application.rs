@@ -14,11 +14,18 @@ use serde::Deserialize;
 #[ingest(finalizer = "never", evictable = false)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Application {
-    #[index(column = "sync_status", path = "sync.status", type = "TEXT", key = false)]
-    #[index(column = "health_status", path = "health.status", type = "TEXT", key = false)]
-    #[index(column = "sync_revision", path = "sync.revision", type = "TEXT", key = false)]
+    #[index(column = "sync_status", path = "sync.status", type = "TEXT", key = false, header = "Sync Status")]
+    #[index(column = "health_status", path = "health.status", type = "TEXT", key = false, header = "Health Status")]
+    #[index(
+        column = "sync_revision",
+        path = "sync.revision",
+        type = "TEXT",
+        key = false,
+        header = "Revision",
+        wide = true
+    )]
     pub status: ApplicationStatus,
-    #[index(column = "project", path = "project", type = "TEXT", key = false)]
+    #[index(column = "project", path = "project", type = "TEXT", key = false, header = "Project", wide = true)]
     pub spec: ApplicationSpec,
 }
 

@@ -13,16 +13,23 @@ use serde::Deserialize;
 // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
 // do so.
 #[ingest(finalizer = "never", evictable = false)]
-#[index(column = "ready", with = ready)]
-#[index(column = "ready_message", with = ready_message, type = "TEXT", key = false)]
+#[ingest(columns(issuer_ref_group, issuer_ref_kind, issuer_ref_name, ready, secret_name, ready_message))]
+#[index(column = "ready", with = ready, header = "Ready")]
+#[index(column = "ready_message", with = ready_message, type = "TEXT", key = false, header = "Status", wide = true)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Certificate {
     #[index(column = "issuer_ref_group", path = "issuer_ref.group", type = "VARCHAR(768)")]
     #[index(column = "issuer_ref_kind", path = "issuer_ref.kind", type = "VARCHAR(768)")]
-    #[index(column = "issuer_ref_name", path = "issuer_ref.name", type = "VARCHAR(768)")]
-    #[index(column = "secret_name", path = "secret_name", type = "TEXT", key = false)]
+    #[index(
+        column = "issuer_ref_name",
+        path = "issuer_ref.name",
+        type = "VARCHAR(768)",
+        header = "Issuer",
+        wide = true
+    )]
+    #[index(column = "secret_name", path = "secret_name", type = "TEXT", key = false, header = "Secret")]
     pub spec: CertificateSpec,
-    #[index(column = "not_after", path = "not_after")]
+    #[index(column = "not_after", path = "not_after", header = "Expiration", wide = true)]
     pub status: CertificateStatus,
 }
 

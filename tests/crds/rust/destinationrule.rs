@@ -20,7 +20,7 @@ use serde::Deserialize;
 #[ingest(finalizer = "never", evictable = false)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DestinationRule {
-    #[index(column = "host", path = "host", type = "TEXT", key = false)]
+    #[index(column = "host", path = "host", type = "TEXT", key = false, header = "Host")]
     pub spec: DestinationRuleSpec,
 }
 

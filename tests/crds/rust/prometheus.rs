@@ -12,15 +12,16 @@ use serde::Deserialize;
 // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
 // do so.
 #[ingest(finalizer = "never", evictable = false)]
-#[index(column = "reconciled", with = reconciled, key = false)]
-#[index(column = "available", with = available, key = false)]
+#[ingest(columns(version, replicas, available_replicas, reconciled, available))]
+#[index(column = "reconciled", with = reconciled, key = false, header = "Reconciled")]
+#[index(column = "available", with = available, key = false, header = "Available")]
 #[serde(rename_all = "camelCase", default)]
 pub struct Prometheus {
-    #[index(column = "version", path = "version", type = "TEXT", key = false)]
-    #[index(column = "replicas", path = "replicas", key = false)]
+    #[index(column = "version", path = "version", type = "TEXT", key = false, header = "Version")]
+    #[index(column = "replicas", path = "replicas", key = false, header = "Desired")]
     pub spec: PrometheusSpec,
-    #[index(column = "available_replicas", path = "available_replicas", key = false)]
-    #[index(column = "paused", path = "paused", key = false)]
+    #[index(column = "available_replicas", path = "available_replicas", key = false, header = "Ready")]
+    #[index(column = "paused", path = "paused", key = false, header = "Paused", wide = true)]
     pub status: PrometheusStatus,
 }
 

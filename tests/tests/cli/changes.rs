@@ -70,7 +70,7 @@ fn a_line_has_a_change_with_the_object_as_it_is() {
     let ran = folder.changes(&["models", "--since", &position]).exits(0);
     // An object that has changed again is printed at its last change.
     assert_eq!(versions(&ran), owned(&[("a1", "6"), ("m1", "7")]));
-    let ran = ran.says(&["1 entries are not printed, because their objects have changed again", "--metadata"]);
+    let ran = ran.says(&["1 entry is not printed, because its object has changed again", "--metadata"]);
     let line = &lines(&ran)[1];
     assert_eq!((&line["kind"], &line["apiVersion"]), (&json!("Model"), &json!("michelangelo.api/v2")));
     assert_eq!(

@@ -204,7 +204,16 @@ fn formats_for_programs() {
     let single = folder.get(&["model", "m4", "-o", "jsonpath={.metadata.namespace}"]).exits(0).out;
     assert_eq!(single, "ads");
 
-    for wrong in ["xml", "jsonpath", "custom-columns", "jsonpath={.a", "custom-columns=A", "json=x"] {
+    for wrong in [
+        "xml",
+        "jsonpath",
+        "custom-columns",
+        "jsonpath=",
+        "jsonpath-as-json=",
+        "jsonpath={.a",
+        "custom-columns=A",
+        "json=x",
+    ] {
         folder.get(&["models", "-o", wrong]).exits(2);
     }
     folder

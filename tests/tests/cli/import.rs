@@ -492,7 +492,7 @@ fn objects_of_unknown_kinds_are_ignored_on_request() {
     folder.write("objects.yaml", other.to_owned() + &model("known", &[], &[]));
     folder.import(&["objects.yaml"]).exits(1);
     let ran = folder.import(&["objects.yaml", "--ignore-unknown"]).exits(0);
-    let ran = ran.says(&["1 objects of kinds that this ingester does not mirror were ignored"]);
+    let ran = ran.says(&["1 object of a kind that this ingester does not mirror was ignored"]);
     assert!(!ran.out.contains("unknown"), "{}", ran.out);
     // Neither a missing name nor another namespace matters.
     let of = |api_version: &str, kind: &str, metadata: &str| {

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[ingest(key(colour))] //~ ERROR `key` takes two or more columns: `key(namespace, state)`
 #[ingest(key())] //~ ERROR `key` takes two or more columns
 #[ingest(key = "colour")] //~ ERROR `key` takes two or more columns
-#[ingest(key("colour", "phase"))] //~ ERROR `key` takes two or more columns
+#[ingest(key(1, 2))] //~ ERROR `key` takes two or more columns
+#[ingest(key("phase", "nothing"))] //~ ERROR `nothing` is not a column of this table
 #[ingest(key(namespace, state))] //~ ERROR `state` is not a column of this table: a key names columns of the kind, and those that every table has
 #[ingest(key(namespace, size, weight))]
 //~^ ERROR `size` is not a column of this table

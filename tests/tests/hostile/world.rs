@@ -275,7 +275,7 @@ impl World {
             assert_eq!(self.ask(user, "GET", &object, "").await, 200);
             assert_eq!(self.ask(user, "GET", &format!("{MODELS}?limit=5"), "").await, 200);
             assert_eq!(self.ask(user, "PATCH", &object, &note).await, 200);
-            assert!(each.elapsed() < Duration::from_secs(1), "{:?}", each.elapsed());
+            assert!(each.elapsed() < PROMPT, "{:?}", each.elapsed());
         }
         begin.elapsed()
     }
@@ -330,6 +330,10 @@ pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
 pub(crate) async fn within_a_second(what: &str, condition: impl AsyncFn() -> bool) {
     tokio::time::timeout(Duration::from_secs(1), until(what, condition)).await.expect(what);
 }
+
+/// The longest that a request takes that waits for no attacker. Attackers hold what they have for 20 seconds and more; a busy machine delays
+/// a request by less.
+pub(crate) const PROMPT: Duration = Duration::from_secs(5);
 
 /// How often the work is measured during an attack. Other programs on the machine slow down one measurement; an attack that works slows down all.
 const MEASUREMENTS: usize = 5;

@@ -3,6 +3,7 @@
 #![allow(clippy::too_many_lines, reason = "a test tells one story from its beginning to its end")]
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
+mod adopted;
 mod alone;
 mod changes;
 mod clock;

@@ -201,15 +201,20 @@ spelled! {
     } }
 }
 
+/// The first of the structs, with the columns `colour` and `size`.
+pub(crate) fn apple() -> Kind {
+    KINDS[0]
+}
+
 /// The kinds of a file.
-fn declared(text: &str) -> Vec<Kind> {
+pub(crate) fn declared(text: &str) -> Vec<Kind> {
     let file = declare::kinds("kinds.yaml", text, &|_| Err(std::io::ErrorKind::NotFound.into()));
     file.unwrap_or_else(|error| panic!("{error}\n{text}")).kinds
 }
 
 /// An object of a kind: each column's path has nothing, `null`, an empty value or another one; parents of a path may be
 /// missing, too.
-fn object(kind: &Kind, chance: &mut fastrand::Rng) -> String {
+pub(crate) fn object(kind: &Kind, chance: &mut fastrand::Rng) -> String {
     let mut object = json!({
         "apiVersion": kind.api_version(),
         "kind": kind.kind(),
@@ -323,29 +328,32 @@ fn a_struct_printed_as_a_file_gives_the_same_rows() {
     }
 }
 
-/// A module for each kind, and the list of them.
-fn structs(kinds: &[Kind]) -> String {
+/// A module for each kind, and the list of them. `test` is the test that writes the file.
+pub(crate) fn structs(kinds: &[Kind], test: &str) -> String {
     let (mut text, mut list) = (String::new(), String::new());
     for kind in kinds {
         let module = kind.table().name;
         // Lines before the module are about all of it.
         let written = scaffold_rust_of(kind).unwrap().replace("//!", "//");
         let _ = writeln!(text, "pub mod {module} {{\n{written}}}\n");
-        let _ = writeln!(list, "    Kind::of::<{module}::{}>(),", kind.kind());
+        let (_, name) = written.split_once("pub struct ").unwrap();
+        let (name, _) = name.split_once(' ').unwrap();
+        let _ = writeln!(list, "    Kind::of::<{module}::{name}>(),");
     }
     format!(
-        "// `INGESTER_UPDATE=1 cargo test -p ingester-tests --test store scaffolded` writes it.\n\n\
+        "// `INGESTER_UPDATE=1 cargo test -p ingester-tests --test store {test}` writes it.\n\n\
          use ingester_core::Kind;\n\n{text}pub const KINDS: &[Kind] = &[\n{list}];\n"
     )
 }
 
-/// That a file has these structs; it is formatted.
-fn is_current(name: &str, written: &str) {
-    let place = format!("{}/tests/store/spelled/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+/// Checks that a file has these structs; it is formatted.
+pub(crate) fn is_current(name: &str, written: &str) {
+    let place = format!("{}/tests/store/{name}.rs", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("INGESTER_UPDATE").is_some() {
         std::fs::write(&place, written).unwrap();
     }
-    let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect::<String>();
+    // What formatting changes: blanks, commas at the ends of lists, and braces around what a closure returns.
+    let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !",{}".contains(*c)).collect::<String>();
     assert_eq!(bare(&std::fs::read_to_string(&place).unwrap()), bare(written), "{name}: INGESTER_UPDATE=1 writes it");
 }
 
@@ -361,7 +369,7 @@ fn a_struct_that_is_scaffolded_out_of_a_file_has_its_tables_and_rows() {
     let file = file().replace("kind: Lime, ", &format!("kind: Lime, {rule}"));
     let declared = declared(&file);
     assert_eq!(declared.iter().map(|kind| kind.evict().len()).sum::<usize>(), 2, "{file}");
-    is_current("scaffolded", &structs(&declared));
+    is_current("spelled/scaffolded", &structs(&declared, "scaffolded"));
     assert_eq!(changes(scaffolded::KINDS, &declared), [""; 0]);
     assert_eq!(changes(&declared, scaffolded::KINDS), [""; 0]);
     // A file takes a number where the schema has int-or-string, so its struct does as well.
@@ -385,8 +393,8 @@ fn a_struct_that_is_scaffolded_out_of_a_file_has_its_tables_and_rows() {
 fn a_scaffolded_struct_names_what_it_lacks_of_a_file_and_lacks_nothing_else() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/cert-manager");
     let declared = declared(&std::fs::read_to_string(format!("{folder}/kinds.yaml")).unwrap());
-    let written = structs(&declared);
-    is_current("example", &written);
+    let written = structs(&declared, "scaffolded");
+    is_current("spelled/example", &written);
     let left: Vec<&str> =
         written.lines().filter_map(|line| line.split_once("// not expressible: ")).map(|(_, left)| left).collect();
     assert_eq!(left, LEFT);

@@ -8,7 +8,7 @@ use super::error::ConfigError;
 use super::secret::Secret;
 use super::values;
 use super::{Config, Mysql};
-use ingester_declare::text::Fault as Problem;
+use ingester_declare::text::{Fault as Problem, without_password};
 use ingester_store::Address;
 use std::path::PathBuf;
 
@@ -72,7 +72,7 @@ impl Environment {
         Some(
             values::setting_value(region)
                 .map(|_| ("deploy_region", region))
-                .map_err(|allowed| format!("REGION is `{}`; {allowed}", super::section::shown(region))),
+                .map_err(|allowed| format!("REGION is `{}`; {allowed}", without_password(region))),
         )
     }
 
@@ -91,6 +91,11 @@ impl Environment {
     /// to such variables. It does not override a configuration.
     pub fn named_for_clients(&self) -> Option<(&'static str, &'static str)> {
         if self.named_by().is_some() { None } else { self.clients }
+    }
+
+    /// Returns true if it has the URL of a database, which a configuration then does not need.
+    pub(super) fn has_url(&self) -> bool {
+        self.url.is_some()
     }
 
     /// Returns the database for commands without a configuration file: from `DATABASE_URL`, otherwise from the `MYSQL_*` variables,
@@ -166,7 +171,7 @@ impl Environment {
 
     fn apply_to(&self, mysql: &mut Mysql, problems: &mut Vec<Problem>) {
         let mut wrong = |name: &str, value: &str, allowed: String| {
-            problems.push(Problem::somewhere(format!("{name} is `{}`; {allowed}", super::section::shown(value))));
+            problems.push(Problem::somewhere(format!("{name} is `{}`; {allowed}", without_password(value))));
         };
         if let Some(text) = &self.host {
             match values::host(text) {

@@ -128,7 +128,7 @@ macro_rules! password_command {
                 /// Its arguments.
                 args => args: Vec<String> = "[]", "list of texts", Restart, texts(argument);
                 /// Additional environment variables for it.
-                env => env: BTreeMap<String, String> = "{}", "map from names to texts", Restart, map(variable, argument);
+                env => env: BTreeMap<String, String> = "{}", "map from names to texts", Restart, hidden_map(variable, argument);
             }
         }
     };

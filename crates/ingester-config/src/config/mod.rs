@@ -197,14 +197,17 @@ impl Config {
             return Err(ConfigError::new(problems));
         }
         // Look for contradictions only if every single value is correct.
-        match config.mysql.tls.check() {
-            Err(mistake) => Err(ConfigError::of(mistake.to_string())),
-            Ok(()) => config
-                .gate()
-                .and_then(|_| config.check_serve())
-                .and_then(|()| config.ingester.replicas.check())
-                .map(|()| config),
-        }
+        let url = (!environment.has_url()).then_some("metadataStorage.databaseURL");
+        config.check_agreement().map_err(|error| error.placed(text, url))?;
+        Ok(config)
+    }
+
+    /// Looks for keys that contradict each other.
+    fn check_agreement(&self) -> Result<(), ConfigError> {
+        self.mysql.tls.check().map_err(|mistake| ConfigError::of(mistake.to_string()))?;
+        self.gate()?;
+        self.check_serve()?;
+        self.ingester.replicas.check()
     }
 
     /// Returns true if the configuration has a password, or a URL that may contain one.
@@ -227,6 +230,18 @@ impl Config {
             })
             .and_then(|text| Config::parse(&text, environment, kinds))
             .map_err(|error| error.in_file(path.display().to_string()))
+    }
+
+    /// Checks that the keys about these kinds agree with each other. `path` is the file of this configuration.
+    ///
+    /// # Errors
+    /// As [`Ingester::check`], with the file and the line.
+    pub fn check_kinds(&self, kinds: &[Kind], path: Option<&Path>) -> Result<(), ConfigError> {
+        self.ingester.check(kinds).map_err(|error| match path.map(|path| (path, files::read_text(path))) {
+            Some((path, Ok(text))) => error.placed(&text, None).in_file(path.display().to_string()),
+            Some((path, Err(_))) => error.in_file(path.display().to_string()),
+            None => error,
+        })
     }
 
     /// Returns the configuration of an empty file, for this database.
@@ -411,9 +426,13 @@ impl Ingester {
         for kind in kinds.iter().filter(|kind| self.has_kind(kind.name())) {
             let name = kind.name();
             if self.finalizer_of(kind) == Finalizer::Ensure && !self.selection_of(name).is_all() {
+                let map = match self.label_selector_map.contains_key(name) {
+                    true => "labelSelectorMap",
+                    false => "fieldSelectorMap",
+                };
                 return Err(ConfigError::of(format!(
-                    "`ingester.labelSelectorMap` or `fieldSelectorMap` names {name}, whose objects get our finalizer: one that is not \
-                     selected any more would keep it for ever; set `ingester.finalizerMap: {{{name}: never}}`, or `existing`"
+                    "`ingester.{map}` names {name}, whose objects get our finalizer: one that is not selected any more would keep it for \
+                     ever; set `ingester.finalizerMap: {{{name}: never}}`, or `existing`"
                 )));
             }
         }

@@ -13,17 +13,29 @@ impl Replicas {
 
     /// Checks that the times fit together, with the conditions of client-go's leader election.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |message: &str| Err(ConfigError::of(format!("`ingester.replicas`: {message}")));
+        let wrong = |message: String| Err(ConfigError::of(message));
+        let shown = |time: std::time::Duration| format!("{time:?}");
         if self.lease_duration.subsec_nanos() != 0 {
-            return wrong("`leaseDuration` is in whole seconds, because a Lease has no parts of them");
+            return wrong(format!(
+                "`ingester.replicas.leaseDuration` is in whole seconds, because a Lease has no parts of them, and not {}",
+                shown(self.lease_duration)
+            ));
         }
         if self.renew_deadline >= self.lease_duration {
-            return wrong(
-                "`renewDeadline` must be shorter than `leaseDuration`: a member has to stop before others take over",
-            );
+            return wrong(format!(
+                "`ingester.replicas.renewDeadline` ({}) must be shorter than `ingester.replicas.leaseDuration` ({}): a member has to stop \
+                 before others take over",
+                shown(self.renew_deadline),
+                shown(self.lease_duration)
+            ));
         }
         if self.retry_period * 2 > self.renew_deadline {
-            return wrong("`retryPeriod` must be at most half of `renewDeadline`, so that one renewal may fail");
+            return wrong(format!(
+                "`ingester.replicas.retryPeriod` ({}) must be at most half of `ingester.replicas.renewDeadline` ({}), so that one renewal \
+                 may fail",
+                shown(self.retry_period),
+                shown(self.renew_deadline)
+            ));
         }
         Ok(())
     }

@@ -3,12 +3,12 @@
 use super::Retention;
 use super::condition::Condition;
 use super::policies::{EvictionRule, of_configuration, one};
-use super::section::{Section, shown};
+use super::section::Section;
 use super::values::{choice, duration, path, truth};
 use ingester_core::Kind;
 use ingester_core::kind::RETENTION;
 use ingester_declare::evict::{KEYS, WrittenRule};
-use ingester_declare::text::{Faults, Located};
+use ingester_declare::text::{Faults, Located, without_password};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -191,7 +191,7 @@ fn names(at: &Located<'_>, faults: &mut Faults, kind: &impl Fn(&str) -> Result<S
     for at in at.elements(faults) {
         let Some(name) = one(Some(at.clone()), faults, kind) else { continue };
         if names.contains(&name) {
-            faults.push(at.fault(format!("`{}` is in this list already; remove one of them", shown(&name))));
+            faults.push(at.fault(format!("`{}` is in this list already; remove one of them", without_password(&name))));
         } else {
             names.push(name);
         }

@@ -2,8 +2,7 @@
 
 use super::secret::Secret;
 use super::tree::{Content, SYNTAX};
-use ingester_core::place::shortened;
-use ingester_declare::text::{Fault, Faults, Keys, Located, Tree, Unknown};
+use ingester_declare::text::{Fault, Faults, Keys, Located, Tree, Unknown, without_password};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -49,8 +48,13 @@ fn read_section(at: Located<'_>, findings: &mut Findings, read: impl FnOnce(&mut
 }
 
 impl<'f> Section<'f> {
-    /// Takes the value of `key`, if it has one.
+    /// Takes the value of `key`, if it has one. It is no password.
     pub(super) fn take(&mut self, key: &'static str) -> Option<Located<'f>> {
+        self.take_hidden(key).map(Located::public)
+    }
+
+    /// Takes the value of `key`, if it has one, which no message may repeat.
+    fn take_hidden(&mut self, key: &'static str) -> Option<Located<'f>> {
         self.findings.known.push(self.at.child(key, &ABSENT).path);
         self.keys.take(key)
     }
@@ -77,7 +81,7 @@ impl<'f> Section<'f> {
 
     /// Reads a text that no message may repeat. An empty text counts as no value.
     pub(super) fn secret(&mut self, key: &'static str, into: &mut Option<Secret>) {
-        let Some(at) = self.take(key) else { return };
+        let Some(at) = self.take_hidden(key) else { return };
         if let Some(text) = at.text(&mut self.findings.problems) {
             *into = (!text.is_empty()).then(|| Secret::from(text));
         }
@@ -103,14 +107,14 @@ impl<'f> Section<'f> {
         }
     }
 
-    /// Reads a list of texts, which may have duplicates.
+    /// Reads a list of texts, which may have duplicates. One of them may be a password.
     pub(super) fn texts(
         &mut self,
         key: &'static str,
         into: &mut Vec<String>,
         read: impl Fn(&str) -> Result<String, String>,
     ) {
-        let Some(items) = self.take(key).and_then(|at| at.list(&mut self.findings.problems)) else { return };
+        let Some(items) = self.take_hidden(key).and_then(|at| at.list(&mut self.findings.problems)) else { return };
         into.clear();
         for at in items {
             match single(&at, &read) {
@@ -145,8 +149,31 @@ impl<'f> Section<'f> {
         name: impl Fn(&str) -> Result<String, String>,
         read: impl Fn(&str) -> Result<T, String>,
     ) {
+        let at = self.take(key);
+        self.map_at(at, into, name, read);
+    }
+
+    /// Does the same for values of which one may be a password.
+    pub(super) fn hidden_map<T>(
+        &mut self,
+        key: &'static str,
+        into: &mut BTreeMap<String, T>,
+        name: impl Fn(&str) -> Result<String, String>,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) {
+        let at = self.take_hidden(key);
+        self.map_at(at, into, name, read);
+    }
+
+    fn map_at<T>(
+        &mut self,
+        at: Option<Located<'f>>,
+        into: &mut BTreeMap<String, T>,
+        name: impl Fn(&str) -> Result<String, String>,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) {
         let what = "a map from names to values";
-        let entries = self.take(key).and_then(|at| at.entries(what, &mut self.findings.problems));
+        let entries = at.and_then(|at| at.entries(what, &mut self.findings.problems));
         for (key, at) in entries.unwrap_or_default() {
             let name = name(key).map_err(|message| at.fault(message));
             match name.and_then(|name| single(&at, &read).map(|value| (name, value))) {
@@ -160,15 +187,9 @@ impl<'f> Section<'f> {
 /// Reads a single value, or returns the mistake in it.
 pub(super) fn single<T>(at: &Located<'_>, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Fault> {
     match at.content() {
-        Content::Text(text) => read(text).map_err(|allowed| at.fault(format!("found `{}`; {allowed}", shown(text)))),
+        Content::Text(text) => {
+            read(text).map_err(|allowed| at.fault(format!("found `{}`; {allowed}", without_password(text))))
+        }
         _ => Err(at.expected("a single value")),
-    }
-}
-
-/// Returns a value for a message: one short line. The text before an `@` may contain a password.
-pub(super) fn shown(text: &str) -> String {
-    match text.rsplit_once('@') {
-        Some((_, host)) => format!("***@{}", shortened(host)),
-        None => shortened(text),
     }
 }

@@ -39,7 +39,7 @@ pub(super) struct Column<'t> {
     /// The names of the values of an enum, by `enum` or the CRD; empty for anything else.
     names: &'static [&'static str],
     /// How a table of objects prints it.
-    printed: Printed,
+    pub(super) printed: Printed,
 }
 
 impl Column<'_> {
@@ -72,26 +72,29 @@ impl Column<'_> {
     }
 
     pub(super) fn declared(&self) -> DeclaredColumn<'_> {
-        let names = match &self.paths[..] {
-            [Guarded { path, guards, .. }] if guards.is_empty() && self.default == Value::Null => match self.many {
-                None => path.names(),
-                Some(_) => path.names_of_many(),
-            },
-            _ => None,
+        let (path, is_plain) = match &self.paths[..] {
+            [Guarded { path, guards, .. }] => {
+                let is_alone = guards.is_empty() && self.default == Value::Null;
+                // A quantity is the same value in another spelling.
+                let is_as_written = matches!(path.functions[..], [] | [Function::Quantity]);
+                let names = if self.many.is_some() { path.names_of_many() } else { path.names() };
+                (names.and_then(schema::Path::text_of), is_alone && is_as_written)
+            }
+            _ => (None, false),
         };
         DeclaredColumn {
             name: self.name,
             ty: self.ty,
             key: self.key,
             was: self.was.as_ref().map(|(_, was)| *was),
-            computed: names.is_none(),
+            computed: path.is_none() || !is_plain,
             stays: self.stays,
             absent: self.absent,
             unit: self.unit,
             many: self.many,
             optional: !self.always,
             from: self.paths.first().map(|path| path.path.to_string()).unwrap_or_default(),
-            path: names.map(|names| schema::Path::new(kept(names.join(".")))),
+            path: path.map(|path| schema::Path::new(kept(path))),
             names: self.names,
             printed: self.printed,
         }
@@ -253,6 +256,8 @@ fn read_printed(keys: [Option<Located<'_>>; 3], of_many: bool, ty: Option<SqlTyp
         header: header.and_then(|at| at.text(faults)).filter(|header| !header.is_empty()).map(kept::<str>),
         wide: wide.and_then(|at| at.truth(faults)),
         age: age.and_then(|at| at.truth(faults)).unwrap_or(false),
+        // A file's columns are printed in their order.
+        position: None,
     }
 }
 

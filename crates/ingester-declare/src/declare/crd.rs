@@ -1,5 +1,6 @@
 //! The type of a column by the schema of a CRD.
 
+use super::Open;
 use super::path::Step;
 use crate::documents::documents;
 use ingester_core::json;
@@ -9,6 +10,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSONSchemaPropsOrBool,
 };
 use serde::Deserialize;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The `kind` of any object.
 #[derive(Default, Deserialize)]
@@ -46,6 +49,28 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<CustomResourceDefinition>, Strin
         ([], [one]) => Err(format!("it is not a {WANTED}, but of kind `{one}`")),
         ([], several) => Err(format!("none of its {} objects is a {WANTED}", several.len())),
         _ => Ok(crds),
+    }
+}
+
+/// The files with CRDs that a file of kinds names. Each is read once: a bundle may have the CRDs of thousands of kinds.
+#[derive(Default)]
+pub(super) struct CrdFiles(HashMap<String, Result<Rc<[Rc<CustomResourceDefinition>]>, String>>);
+
+impl CrdFiles {
+    /// The CRDs of a file.
+    ///
+    /// # Errors
+    /// Why there are none; it names the file.
+    pub(super) fn read(&mut self, name: &str, open: Open<'_>) -> Result<Rc<[Rc<CustomResourceDefinition>]>, String> {
+        if let Some(read) = self.0.get(name) {
+            return read.clone();
+        }
+        let crds = open(name)
+            .map_err(|error| format!("cannot read {name}: {error}"))
+            .and_then(|bytes| parse(&bytes).map_err(|error| format!("{name}: {error}")))
+            .map(|crds| crds.into_iter().map(Rc::new).collect());
+        self.0.insert(name.to_owned(), crds.clone());
+        crds
     }
 }
 

@@ -1,12 +1,13 @@
 //! Files of kinds as one declaration, with the mistakes in all of them.
 
+use super::crd::CrdFiles;
 use super::kinds::{SYNTAX, read_kind, read_prefix};
 use super::{DeclaredKinds, KindsFile, views};
 use crate::kept::kept;
 use crate::text::{self, Content, Faults, Located, Mistake, Tree};
-use ingester_core::check_registry;
 use ingester_core::kind::Kind;
-use std::collections::HashSet;
+use ingester_core::{TakenNames, check_pair};
+use std::collections::{HashMap, HashSet};
 
 /// The keys of a document.
 const KEYS: [&str; 5] = ["builtIn", "prefix", "formerPrefixes", "kinds", "views"];
@@ -91,8 +92,12 @@ pub(super) fn read(files: &[KindsFile<'_>]) -> Result<DeclaredKinds, Vec<Mistake
     let prefix = one_prefix(&mut documents);
     let mut kinds: Vec<Placed<'_>> = Vec::new();
     let mut silent = Vec::new();
+    let mut names = TakenNames::default();
+    // The files that they name are in their folder.
+    let mut crds: HashMap<&str, CrdFiles> = HashMap::new();
     for document in &mut documents {
-        read_kinds(document, &mut kinds, &mut silent);
+        let crds = crds.entry(document.file.name).or_default();
+        read_kinds(document, (&mut kinds, &mut names), crds, &mut silent);
     }
     let kinds: Vec<Kind> = kinds.into_iter().map(|placed| placed.kind).collect();
     let mut views = Vec::new();
@@ -141,7 +146,12 @@ fn one_prefix(documents: &mut [Document<'_>]) -> Option<&'static str> {
 }
 
 /// Reads the kinds of one document. Those that do not say what is stored for absent values are added to `silent`.
-fn read_kinds<'t>(document: &mut Document<'t>, kinds: &mut Vec<Placed<'t>>, silent: &mut Vec<&'static str>) {
+fn read_kinds<'t>(
+    document: &mut Document<'t>,
+    (kinds, names): (&mut Vec<Placed<'t>>, &mut TakenNames),
+    crds: &mut CrdFiles,
+    silent: &mut Vec<&'static str>,
+) {
     let Document { file, kinds: list, faults, .. } = document;
     let Some(list) = list else { return };
     let nodes = list.elements(faults);
@@ -149,12 +159,12 @@ fn read_kinds<'t>(document: &mut Document<'t>, kinds: &mut Vec<Placed<'t>>, sile
         faults.push(list.fault("there are no kinds: declare one, or leave the file out"));
     }
     for node in nodes {
-        let Some((kind, says_absent)) = read_kind(&node, file.open, faults) else { continue };
+        let Some((kind, says_absent)) = read_kind(&node, file.open, crds, faults) else { continue };
         if !says_absent {
             silent.push(kind.kind());
         }
-        for earlier in kinds.iter() {
-            if let Err(error) = check_registry(&[earlier.kind, kind]) {
+        for earlier in names.sharing(&kind).into_iter().map(|place| &kinds[place]) {
+            if let Err(error) = check_pair(&earlier.kind, &kind) {
                 let error = error
                     .to_string()
                     .replace("`#[ingest(table = \"...\")]`", "`table`")
@@ -163,6 +173,7 @@ fn read_kinds<'t>(document: &mut Document<'t>, kinds: &mut Vec<Placed<'t>>, sile
                 faults.push(node.fault(format!("{error} (the other one begins{of_file} on line {})", earlier.line)));
             }
         }
+        names.take(&kind);
         kinds.push(Placed { kind, file: file.name, line: node.tree.line });
     }
 }

@@ -1,7 +1,7 @@
 //! A kind of a file, with all its mistakes.
 
 use super::column::{Column, read_absent, read_column};
-use super::crd;
+use super::crd::{self, CrdFiles};
 use super::filter::{self, ObjectSchema};
 use super::path::{Condition, Path};
 use super::recipe::Recipe;
@@ -15,10 +15,14 @@ use ingester_core::kind::{
     read_history as read_keep,
 };
 use ingester_core::marks::check_prefix;
+use ingester_core::nearest::nearest;
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::check::About;
-use ingester_core::schema::{Absent, Fault, Fingerprint, History, Ident, Table, check_history, check_prune, prunes};
+use ingester_core::schema::{
+    Absent, Fault, Fingerprint, History, Ident, PruneTree, Table, check_history, check_prune_path,
+};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A file of kinds.
@@ -76,16 +80,21 @@ pub(super) const KEYS: [&str; 23] = [
 ];
 
 /// Reads one kind, and whether it says what is stored where an object has no value; mistakes go to `faults`.
-pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
+pub(super) fn read_kind(
+    node: &Located<'_>,
+    open: Open<'_>,
+    crds: &mut CrdFiles,
+    faults: &mut Faults,
+) -> Option<(Kind, bool)> {
     let before = faults.len();
     let mut keys = node.keys_of(&KEYS, faults)?;
     let crd = match keys.take("crd") {
         // Without it nothing says the types of columns, which would be a mistake for each of them.
-        Some(at) => Some(read_crd(node, &at, open, faults)?),
+        Some(at) => Some(read_crd(node, &at, open, crds, faults)?),
         None => None,
     };
-    let names = Names::read(node, &mut keys, crd.as_ref(), faults);
-    let short_names = read_short_names(keys.take("shortNames"), crd.as_ref(), faults);
+    let names = Names::read(node, &mut keys, crd.as_deref(), faults);
+    let short_names = read_short_names(keys.take("shortNames"), crd.as_deref(), faults);
     let strict = keys.take("strict").and_then(|at| at.truth(faults)).unwrap_or(false);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
     let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
@@ -94,14 +103,14 @@ pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults)
     let history = keys.take("history");
     let kept_history = history.as_ref().and_then(|at| read_history(at, faults));
     let finalizer = keys.take("finalizer").and_then(|at| read_finalizer(&at, faults));
-    let of_version = crd.as_ref().zip(names.version).and_then(|(crd, version)| crd::version(crd, version));
+    let of_version = crd.as_deref().zip(names.version).and_then(|(crd, version)| crd::version(crd, version));
     let absent = keys.take_any("absent").and_then(|at| read_absent(&at, faults));
     let of_kind = absent.unwrap_or(Absent::Null);
     let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), of_kind, faults);
     let says_absent = absent.is_some() || columns.iter().all(|column| column.says_absent);
     let pruned = read_prune(keys.take("prune"), immutable, evictable, faults);
     let evict = keys.take("evict");
-    let by = crd.as_ref().zip(of_version).and_then(|(crd, version)| ObjectSchema::of(crd, version));
+    let by = crd.as_deref().zip(of_version).and_then(|(crd, version)| ObjectSchema::of(crd, version));
     let Contents { mut recipe, fingerprint, row, conditions } =
         Contents::read(&columns, keys.take("filter"), by, faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
@@ -110,7 +119,7 @@ pub(super) fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults)
         (Some(table), Some(at)) => with_history(at, table, kept_history, faults),
         (table, _) => table,
     };
-    table.iter().for_each(|table| check_pruned(&pruned, table, &columns, &conditions, faults));
+    check_pruned(&pruned, &columns, &conditions, faults);
     let rules = evict.map(|at| read_evict(&at, (immutable, evictable), faults)).unwrap_or_default();
     if faults.len() > before {
         return None;
@@ -186,28 +195,28 @@ fn read_prune<'t>(
 /// Checks that what is not stored is neither needed, nor read by a column or by the filter.
 fn check_pruned(
     pruned: &[(Located<'_>, String)],
-    table: &Table,
     columns: &[Column<'_>],
     conditions: &[Condition],
     faults: &mut Faults,
 ) {
     let paths: Vec<&str> = pruned.iter().map(|(_, path)| path.as_str()).collect();
+    let tree = PruneTree::of(&paths);
     for (place, (at, path)) in pruned.iter().enumerate() {
-        if let Some(fault) = check_prune(table, &paths, place) {
-            faults.push(at.fault(fault.to_string()));
-            continue;
+        let within = || tree.within(&paths, place).map(|other| Fault::PruneWithin(path, paths[other]));
+        faults.extend(check_prune_path(path).or_else(within).map(|fault| at.fault(fault.to_string())));
+    }
+    let pruning = |path: &Path| tree.pruning(path.places()).into_iter().min();
+    for column in columns {
+        let guards = column.paths.iter().flat_map(|path| &path.guards).map(|guard| &guard.path);
+        let read = column.paths.iter().map(|path| &path.path).chain(guards);
+        if let Some(place) = read.filter_map(pruning).min() {
+            let fault = Fault::PruneColumn { path: paths[place], column: Ident::new(column.name) };
+            faults.push(column.node.fault(fault.to_string()));
         }
-        let is_read = |condition: &Condition| prunes(path, condition.path.places());
-        for column in columns {
-            let guards = || column.paths.iter().flat_map(|path| &path.guards);
-            if column.paths.iter().any(|its| prunes(path, its.path.places())) || guards().any(is_read) {
-                let fault = Fault::PruneColumn { path, column: Ident::new(column.name) };
-                faults.push(column.node.fault(fault.to_string()));
-            }
-        }
-        if conditions.iter().any(is_read) {
-            faults.push(at.fault(format!("`{path}` is pruned, and the filter reads it: leave one of them out")));
-        }
+    }
+    if let Some(place) = conditions.iter().filter_map(|condition| pruning(&condition.path)).min() {
+        let (at, path) = &pruned[place];
+        faults.push(at.fault(format!("`{path}` is pruned, and the filter reads it: leave one of them out")));
     }
 }
 
@@ -250,35 +259,50 @@ impl<'n> Names<'n> {
         let kind = required("kind", what, is_kind, rule);
         let plural = read_plural(keys.take("plural"), crd, faults);
         let namespaced = read_namespaced(node, keys.take("namespaced"), crd, faults);
-        if let (Some(crd), Some(version), Some(kind)) = (crd, version, kind)
-            && let Some(what) = mismatch(crd, group.unwrap_or_default(), version, kind)
-        {
-            faults.push(node.fault(what));
-        }
         Names { group, version, kind, plural, namespaced }
     }
 }
 
-/// Reads the CRD of a kind. Of several in the file, it is the one of the kind's name and group; without one, `mismatch` names the first.
+/// Reads the CRD of a kind. `None` after a fault: a CRD of something else would be a mistake for each column.
 fn read_crd(
     node: &Located<'_>,
     at: &Located<'_>,
     open: Open<'_>,
+    crds: &mut CrdFiles,
     faults: &mut Faults,
-) -> Option<CustomResourceDefinition> {
-    let file = at.text(faults)?;
-    let crds = open(file)
-        .map_err(|error| format!("cannot read {file}: {error}"))
-        .and_then(|bytes| crd::parse(&bytes).map_err(|error| format!("{file}: {error}")));
-    let mut crds = crds.map_err(|what| faults.push(at.fault(what))).ok()?;
-    let says = |name: &str, text: &str| match node.content() {
-        Content::Map(entries) => {
-            entries.iter().any(|(key, tree)| key == name && matches!(&tree.content, Content::Text(its) if its == text))
-        }
-        _ => false,
+) -> Option<Rc<CustomResourceDefinition>> {
+    let name = at.text(faults)?;
+    let bundle = crds.read(name, open).map_err(|what| faults.push(at.fault(what))).ok()?;
+    let text = |key: &str| match &node.tree.get(key)?.content {
+        Content::Text(text) => Some(text.as_str()),
+        _ => None,
     };
-    let meant = crds.iter().position(|crd| says("group", &crd.spec.group) && says("kind", &crd.spec.names.kind));
-    Some(crds.swap_remove(meant.unwrap_or(0)))
+    let (group, version, kind) = (text("group").unwrap_or_default(), text("version"), text("kind"));
+    let (Some(version), Some(kind)) = (version, kind) else { return bundle.first().cloned() };
+    let wrong = match bundle.iter().find(|crd| crd.spec.group == group && crd.spec.names.kind == kind) {
+        Some(crd) => match version_fault(crd, version) {
+            None => return Some(Rc::clone(crd)),
+            Some(wrong) => wrong,
+        },
+        None => kind_fault(&bundle, name, group, kind),
+    };
+    faults.push(node.fault(wrong));
+    None
+}
+
+/// The fault of a file without the CRD of a kind.
+fn kind_fault(bundle: &[Rc<CustomResourceDefinition>], file: &str, group: &str, kind: &str) -> String {
+    let shown = |crd: &CustomResourceDefinition| format!("{} in {}", crd.spec.names.kind, shown_group(&crd.spec.group));
+    let group = shown_group(group);
+    if let [only] = bundle {
+        return format!("the CRD is of {}, not of {kind} in {group}", shown(only));
+    }
+    let kinds: Vec<&str> = bundle.iter().map(|crd| crd.spec.names.kind.as_str()).collect();
+    let meant = nearest(kind, &kinds).and_then(|meant| bundle.iter().find(|crd| crd.spec.names.kind == meant));
+    match meant {
+        Some(crd) => format!("{file} has no CRD of {kind} in {group}; did you mean {}?", shown(crd)),
+        None => format!("{file} has no CRD of {kind} in {group}, but of {} other kinds", bundle.len()),
+    }
 }
 
 /// The plural that the file says, or the CRD.
@@ -559,18 +583,9 @@ fn read_protobuf(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Opt
     }
 }
 
-/// Describes how a CRD contradicts the kind that names it.
-fn mismatch(crd: &CustomResourceDefinition, group: &str, version: &str, kind: &str) -> Option<String> {
-    let (its, names) = (&crd.spec, &crd.spec.names);
-    if its.group != group || names.kind != kind {
-        return Some(format!(
-            "the CRD is of {} in `{}`, not of {kind} in {}",
-            names.kind,
-            its.group,
-            shown_group(group)
-        ));
-    }
-    let versions: Vec<&str> = its.versions.iter().map(|version| version.name.as_str()).collect();
+/// The fault of a CRD without a version.
+fn version_fault(crd: &CustomResourceDefinition, version: &str) -> Option<String> {
+    let versions: Vec<&str> = crd.spec.versions.iter().map(|version| version.name.as_str()).collect();
     (!versions.contains(&version))
         .then(|| format!("the CRD has no version `{version}`; there are: {}", versions.join(", ")))
 }

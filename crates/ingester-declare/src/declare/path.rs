@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! path  = step+ ("|" function step*)*
-//! step  = .name | ["text"] | [number] | [path=literal] | [path=literal, number] | [*]
+//! step  = .name | ["text"] | ['text'] | [number] | [path=literal] | [path=literal, number] | [*]
 //! ```
 
 use ingester_core::nearest::nearest;
+use ingester_core::schema::WrittenName;
 use ingester_core::value::Value;
 use std::fmt;
 
@@ -157,16 +158,16 @@ impl Path {
         })
     }
 
-    /// The names, where it is names alone and no function: what a field selector writes.
+    /// The names, where its steps are names alone: what a field selector writes.
     pub(super) fn names(&self) -> Option<Vec<&str>> {
-        Self::names_in(&self.steps).filter(|_| self.functions.is_empty())
+        Self::names_in(&self.steps)
     }
 
     fn names_in(steps: &[Step]) -> Option<Vec<&str>> {
         steps
             .iter()
             .map(|step| match step {
-                Step::Name(name) if !name.contains('.') => Some(name.as_str()),
+                Step::Name(name) => Some(name.as_str()),
                 _ => None,
             })
             .collect()
@@ -175,7 +176,7 @@ impl Path {
     /// As [`Path::names`], for a path of many values: the names that lead to the list or map.
     pub(super) fn names_of_many(&self) -> Option<Vec<&str>> {
         let steps = self.steps.strip_suffix(&[Step::Each]).unwrap_or(&self.steps);
-        Self::names_in(steps).filter(|_| self.functions.is_empty())
+        Self::names_in(steps)
     }
 
     /// Its steps, with those into a text of JSON: the name of a member; `None` for any element.
@@ -402,6 +403,13 @@ impl<'t> Scanner<'t> {
                     ));
                 }
                 steps.push(Step::Name(name));
+            } else if self.rest.starts_with("['") {
+                // As kubectl's JSONPath writes it.
+                let Some((name, rest)) = WrittenName::cut(self.rest) else {
+                    return Err(format!("a name in quotes is not closed: `{}`", self.rest));
+                };
+                self.rest = rest;
+                steps.push(Step::Name(name.name().into_owned()));
             } else if self.take('[') {
                 steps.push(self.bracket()?);
             } else {
@@ -611,7 +619,12 @@ impl Condition {
             }
             literals
         } else {
-            return Err(format!("`{rest}` is not a condition: there are `path`, `path = value` and `path in (a, b)`"));
+            let word = rest.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+            let is_in = word.eq_ignore_ascii_case("in") && word != "in";
+            let advice = if is_in { format!("; `{word}` is written in lower case, `in`") } else { String::new() };
+            return Err(format!(
+                "`{rest}` is not a condition: there are `path`, `path = value` and `path in (a, b)`{advice}"
+            ));
         };
         scanner.blanks();
         if !scanner.rest.is_empty() {
@@ -662,6 +675,7 @@ mod tests {
             (r".status.currentIngestionSpec\.json", ".status[\"currentIngestionSpec.json\"]"),
             (r".metadata.labels.example\.com\/region", ".metadata.labels[\"example.com/region\"]"),
             (r".\.a", "[\".a\"]"),
+            (r".status['a.json'].b | lower", ".status[\"a.json\"].b | lower"),
         ] {
             assert_eq!(Path::parse(text).map(|path| path.to_string()), Ok(shown.to_owned()), "{text}");
         }
@@ -729,6 +743,7 @@ mod tests {
             ".a in (b",
             ".a in (b) c",
             ".a > 3",
+            ".a IN (b)",
             ".a[*] | count = 3",
             ".a[*] | join(\",\") = x",
             ".a = b, c",

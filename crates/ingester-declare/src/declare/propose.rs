@@ -87,11 +87,17 @@ pub(super) fn columns(version: &CustomResourceDefinitionVersion) -> Columns {
     for (json_path, printed) in selectable.chain(printed) {
         let found = path_of(json_path).and_then(|path| {
             if let Some(other) = columns.proposed.iter_mut().find(|other| other.path.steps == path.steps) {
-                // A selectable field is printed as its printer column says.
-                if let (Some(printed), None) = (printed, &other.printing.header) {
-                    other.printing = Printing::of(printed, other.ty);
-                }
-                return Ok(None);
+                return match (printed, &other.printing.header) {
+                    // A selectable field is printed as its printer column says.
+                    (Some(printed), None) => {
+                        other.printing = Printing::of(printed, other.ty);
+                        Ok(None)
+                    }
+                    (Some(_), Some(header)) => {
+                        Err(format!("the column `{}` has this value, and is printed as `{header}`", other.column))
+                    }
+                    (None, _) => Ok(None),
+                };
             }
             if is_base(&path) {
                 return Ok(None);
@@ -197,9 +203,9 @@ fn value_type(schema: &JSONSchemaProps, has_key: bool) -> Option<SqlType> {
 
 /// Returns true if every table has the value anyway.
 fn is_base(path: &Path) -> bool {
-    path.names().is_some_and(|names| {
-        let joined = names.join(".");
-        BASE_COLUMNS.iter().any(|column| column.path.is_some_and(|its| its.is(&joined)))
+    let names = path.names().filter(|_| path.functions.is_empty());
+    names.is_some_and(|names| {
+        BASE_COLUMNS.iter().any(|column| column.path.is_some_and(|its| its.steps().eq(names.iter().copied())))
     })
 }
 
@@ -458,6 +464,22 @@ mod tests {
                 (column, why) => panic!("{column:?} {why:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_printer_column_of_a_value_that_has_a_column_says_which_one_has_it() {
+        let printed = "{name: Selected, type: string, jsonPath: .spec.selected}, {name: A, type: string, jsonPath: .spec.a}, \
+                       {name: Again, type: date, jsonPath: .spec.a}, {name: Twice, type: string, jsonPath: .spec.selected}";
+        let Columns { proposed, left_out } = columns(&version(printed, "a: {type: string}", "{type: object}"));
+        let names: Vec<&str> = proposed.iter().map(|column| column.column.as_str()).collect();
+        assert_eq!(names, ["selected", "a"]);
+        assert_eq!(
+            left_out,
+            [
+                "Again (.spec.a): the column `a` has this value, and is printed as `A`",
+                "Twice (.spec.selected): the column `selected` has this value, and is printed as `Selected`",
+            ]
+        );
     }
 
     #[test]

@@ -265,8 +265,37 @@ mod tests {
         let open = |_: &str| Ok(bundle.clone().into_bytes());
         let kind = kinds("kinds.yaml", file, &open).unwrap().kinds[0];
         assert_eq!(kind.table().indexed()[0].ty.to_string(), "VARCHAR(9)");
-        let error = kinds("kinds.yaml", &file.replace("Job", "Jub"), &open).unwrap_err().to_string();
-        assert!(error.contains("the CRD is of Other in `a.b`, not of Jub"), "{error}");
+        let said =
+            |file: &str, open: crate::declare::Open<'_>| kinds("kinds.yaml", file, open).unwrap_err().to_string();
+        for (from, to, says) in [
+            ("kind: Job", "kind: Jub", "all.yaml has no CRD of Jub in `a.b`; did you mean Job in `a.b`?"),
+            ("kind: Job", "kind: Workflow", "all.yaml has no CRD of Workflow in `a.b`, but of 2 other kinds"),
+            ("version: 'y'", "version: v9", "the CRD has no version `v9`; there are: y"),
+        ] {
+            let error = said(&file.replace(from, to), &open);
+            assert_eq!(error, format!("kinds.yaml line 2: kinds[0]: {says}"), "one mistake has one message");
+        }
+        let alone = |_: &str| Ok(crd_of("Other", "a.b").into_bytes());
+        assert!(said(file, &alone).ends_with("the CRD is of Other in `a.b`, not of Job in `a.b`"));
+    }
+
+    #[test]
+    fn a_file_of_crds_is_read_once_for_all_of_its_kinds() {
+        let names: Vec<String> = (0..20).map(|number| format!("Job{number}")).collect();
+        let bundle: Vec<String> = names.iter().map(|name| crd_of(name, "a.b")).collect();
+        let kind = |name: &String| {
+            format!(
+                "kinds: [{{group: a.b, version: 'y', kind: {name}, crd: all.yaml, columns: [{{column: a, path: .spec.null}}]}}]\n"
+            )
+        };
+        let file: Vec<String> = names.iter().map(kind).collect();
+        let opened = std::cell::Cell::new(0);
+        let open = |_: &str| {
+            opened.set(opened.get() + 1);
+            Ok(bundle.join("\n").into_bytes())
+        };
+        assert_eq!(kinds("kinds.yaml", &file.join("---\n"), &open).unwrap().kinds.len(), 20);
+        assert_eq!(opened.get(), 1);
     }
 
     /// The API server prints these values for these objects.

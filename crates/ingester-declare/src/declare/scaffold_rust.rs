@@ -5,22 +5,40 @@ use super::column::Column;
 use super::crd;
 use super::kinds::{self, read_columns, read_keys};
 use super::path::{Condition, Function, Guarded, Path, Step};
-use super::propose::{Columns, Proposed, columns, snake};
+use super::propose::{Columns, Printing, Proposed, columns, snake};
 use super::scaffold::{escaped, first_sentence, served, table};
 use super::spelled::duration;
 use crate::text::{self, Located};
 use ingester_core::Kind;
 use ingester_core::kind::{Decode, Finalizer};
-use ingester_core::schema::{Absent, EvictionRule, Form, SqlType, Unit};
+use ingester_core::schema::{Absent, EvictionRule, Form, Printed, SqlType, Unit};
 use ingester_core::value::Value;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::fmt::Write as _;
 
-/// Words that cannot be names of fields.
-const KEYWORDS: [&str; 38] = [
+/// Words that cannot be names of fields: those of the language, and those that it reserves.
+const KEYWORDS: [&str; 51] = [
     "as", "async", "await", "break", "const", "continue", "crate", "dyn", "else", "enum", "extern", "false", "fn",
     "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "self",
-    "static", "struct", "super", "trait", "true", "type", "unsafe", "use", "where", "while",
+    "static", "struct", "super", "trait", "true", "type", "unsafe", "use", "where", "while", "abstract", "become",
+    "box", "do", "final", "macro", "override", "priv", "try", "typeof", "unsized", "virtual", "yield",
+];
+
+/// Types that the module may use, so that no struct in it may have such a name.
+const TYPES: [&str; 13] = [
+    "BTreeMap",
+    "Clone",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "Ingestable",
+    "Option",
+    "Quantity",
+    "Self",
+    "String",
+    "StringMap",
+    "Time",
+    "Vec",
 ];
 
 /// A column that the struct will have.
@@ -39,9 +57,11 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of_crd(Proposed { column, path, ty, key, .. }: Proposed) -> Self {
+    fn of_crd(Proposed { column, path, ty, key, printing, .. }: Proposed) -> Self {
         let paths = vec![Guarded::always(path)];
-        Wanted { column, paths, default: None, ty, key, many: None, unit: None, options: String::new() }
+        let Printing { header, wide, age } = printing;
+        let options = printed(header.as_deref(), wide.then_some(true), age);
+        Wanted { column, paths, default: None, ty, key, many: None, unit: None, options }
     }
 
     /// A column of a file; `None` without a type, which no kind that was read lacks.
@@ -59,6 +79,8 @@ impl Wanted {
         if column.revision > 1 {
             let _ = write!(options, ", revision = {}", column.revision);
         }
+        let Printed { header, wide, age, .. } = column.printed;
+        options += &printed(header, wide, age);
         Wanted {
             column: column.name.to_owned(),
             paths: column.paths,
@@ -96,6 +118,25 @@ impl Wanted {
         if self.unit.is_some() { "Option<Quantity>" } else { rust_type(self.ty) }
     }
 
+    /// The type of the field: that of its value, or of the list or map of its values.
+    fn type_of_all(&self) -> String {
+        let one = self.rust_type();
+        let value = one.trim_start_matches("Option<").trim_end_matches('>');
+        match self.many {
+            None => one.to_owned(),
+            Some(Form::List) => format!("Vec<{value}>"),
+            Some(Form::Map) => format!("BTreeMap<String, {value}>"),
+        }
+    }
+
+    /// The steps that lead to its field.
+    fn steps<'p>(&self, path: &'p Path) -> &'p [Step] {
+        match self.many {
+            Some(Form::List) => path.steps.strip_suffix(&[Step::Each]).unwrap_or(&path.steps),
+            Some(Form::Map) | None => &path.steps,
+        }
+    }
+
     /// Its path, if only one gives a value, and that one always counts.
     fn only_path(&self) -> Option<&Path> {
         match &self.paths[..] {
@@ -117,6 +158,27 @@ impl Wanted {
     }
 }
 
+/// The options of `#[index]` that say how tables of objects print a column.
+fn printed(header: Option<&str>, wide: Option<bool>, age: bool) -> String {
+    let header = header.map(|header| format!(", header = {header:?}"));
+    let wide = wide.map(|wide| format!(", wide = {wide}"));
+    let age = age.then(|| ", age".to_owned());
+    [header, wide, age].into_iter().flatten().collect()
+}
+
+/// An `#[index(...)]`, and the column that it makes; `None` for one of many values, which no table prints.
+#[derive(Clone)]
+struct Index {
+    column: Option<String>,
+    attribute: String,
+}
+
+impl Index {
+    fn of(wanted: &Wanted, attribute: String) -> Self {
+        Index { column: wanted.many.is_none().then(|| wanted.column.clone()), attribute }
+    }
+}
+
 /// Fields of a struct, in the order in which they were needed.
 #[derive(Clone, Default)]
 struct Fields(Vec<Field>);
@@ -126,8 +188,7 @@ struct Field {
     /// As the JSON calls it.
     json: String,
     rust: String,
-    /// `#[index(...)]` lines.
-    indexes: Vec<String>,
+    indexes: Vec<Index>,
     is: Is,
 }
 
@@ -144,10 +205,7 @@ enum Is {
 impl Fields {
     fn get(&mut self, json: &str, new: impl FnOnce() -> Is) -> &mut Field {
         let place = self.0.iter().position(|field| field.json == json).unwrap_or_else(|| {
-            let name = field_name(json);
-            let is_free = |name: &String| self.0.iter().all(|field| field.rust != *name);
-            let names = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}_{number}")));
-            let rust = names.into_iter().find(is_free).unwrap_or_default();
+            let rust = unused(&field_name(json), |name| self.0.iter().any(|field| field.rust == name));
             self.0.push(Field { json: json.to_owned(), rust, indexes: Vec::new(), is: new() });
             self.0.len() - 1
         });
@@ -188,7 +246,8 @@ impl Fields {
         let names: Vec<&str> = steps.iter().map_while(name_of).collect();
         let Some(step) = steps.get(names.len()) else {
             let way = self.insert(&names, ty)?;
-            let cloned = if ty == "Option<String>" { ".clone()" } else { "" };
+            // The other values are `Copy`.
+            let cloned = if ty == "Option<String>" || !ty.starts_with("Option<") { ".clone()" } else { "" };
             return Some(format!(".{}{cloned}", way.join(".")));
         };
         if let (Step::Index(place), [_]) = (step, &steps[names.len()..]) {
@@ -234,9 +293,15 @@ fn element_at(place: i64) -> String {
 struct Struct {
     kind: String,
     fields: Fields,
-    /// `#[index(...)]` on the struct.
-    indexes: Vec<String>,
+    /// The columns that functions of the struct make.
+    computed: Vec<Index>,
+    /// The columns of the metadata.
+    metadata: Vec<Index>,
     functions: String,
+    /// The names of the functions.
+    names: Vec<String>,
+    /// The columns that tables of objects print, in their order.
+    printed: Vec<String>,
     /// The parts that cannot be written.
     left: Vec<String>,
 }
@@ -245,15 +310,46 @@ impl Struct {
     /// A struct for a kind, whose name may be in lower case and have dashes.
     fn new(kind: &str) -> Self {
         let kind = pascal(&kind.replace('-', "_"));
-        let (indexes, functions, left) = (Vec::new(), String::new(), Vec::new());
-        Struct { kind, fields: Fields::default(), indexes, functions, left }
+        Struct {
+            kind: if TYPES.contains(&kind.as_str()) { kind + "Kind" } else { kind },
+            fields: Fields::default(),
+            computed: Vec::new(),
+            metadata: Vec::new(),
+            functions: String::new(),
+            // The filter's.
+            names: vec!["has_row".to_owned()],
+            printed: Vec::new(),
+            left: Vec::new(),
+        }
+    }
+
+    /// The name of a column's function, which no other one has.
+    fn function_name(&mut self, column: &str) -> String {
+        let name = unused(&field_name(column), |name| self.names.iter().any(|other| other == name));
+        self.names.push(name.clone());
+        name
     }
 
     fn column(&mut self, wanted: &Wanted) {
         let done = self.of_metadata(wanted).or_else(|| self.of_field(wanted)).or_else(|| self.of_function(wanted));
-        if done.is_none() {
-            self.left.push(wanted.left());
+        match done {
+            Some(()) if wanted.many.is_none() => self.printed.push(wanted.column.clone()),
+            Some(()) => {}
+            None => self.left.push(wanted.left()),
         }
+    }
+
+    /// The columns that tables of objects must print before the others, so that they print all of them in their order.
+    fn printed_first(&self) -> &[String] {
+        let of_fields = self.fields.0.iter().flat_map(|field| &field.indexes);
+        let declared: Vec<&String> =
+            of_fields.chain(&self.computed).chain(&self.metadata).filter_map(|index| index.column.as_ref()).collect();
+        let is_enough = |first: &[String]| {
+            let others = declared.iter().copied().filter(|column| !first.contains(column));
+            first.iter().chain(others).eq(&self.printed)
+        };
+        let firsts = (0..=self.printed.len()).map(|number| &self.printed[..number]);
+        firsts.into_iter().find(|first| is_enough(first)).unwrap_or_default()
     }
 
     /// A column of the metadata, which no struct has.
@@ -264,15 +360,15 @@ impl Struct {
         }
         let names: Vec<&str> = path.steps.iter().map(name_of).collect::<Option<_>>()?;
         match (&names[..], wanted.ty) {
-            (["metadata", "generation"], SqlType::BigInt) => self.of_leaf(column, "generation", &options),
+            (["metadata", "generation"], SqlType::BigInt) => self.of_leaf(wanted, "generation"),
             (["metadata", "deletionTimestamp"], SqlType::DateTime) => {
-                self.of_leaf(column, "deletion_timestamp", &options);
+                self.of_leaf(wanted, "deletion_timestamp");
             }
             (["metadata", map @ ("labels" | "annotations"), key], _) if wanted.rust_type() == "Option<String>" => {
-                let function = function_name(column);
-                self.indexes.push(format!(
-                    "#[index(path = \"metadata.{map}\", column = \"{column}\", with = {function}{options})]"
-                ));
+                let function = self.function_name(column);
+                let attribute =
+                    format!("#[index(path = \"metadata.{map}\", column = \"{column}\", with = {function}{options})]");
+                self.metadata.push(Index::of(wanted, attribute));
                 let _ = write!(
                     self.functions,
                     "\n/// `{path}`\nfn {function}({map}: &StringMap) -> Option<String> {{\n    {map}.iter().find(|(key, _)| **key == *{key:?}).map(|(_, value)| value.to_string())\n}}\n"
@@ -283,8 +379,10 @@ impl Struct {
         Some(())
     }
 
-    fn of_leaf(&mut self, column: &str, leaf: &str, options: &str) {
-        self.indexes.push(format!("#[index(path = \"metadata.{leaf}\", column = \"{column}\"{options})]"));
+    fn of_leaf(&mut self, wanted: &Wanted, leaf: &str) {
+        let (column, options) = (&wanted.column, wanted.options());
+        let attribute = format!("#[index(path = \"metadata.{leaf}\", column = \"{column}\"{options})]");
+        self.metadata.push(Index::of(wanted, attribute));
     }
 
     /// A column of a field, below `spec`, `status` or another member.
@@ -295,22 +393,14 @@ impl Struct {
         if path.functions != functions || wanted.unit.is_some() && wanted.ty != SqlType::BigInt {
             return None;
         }
-        let (steps, ty) = match wanted.many {
-            None => (&path.steps[..], wanted.rust_type().to_owned()),
-            Some(form) => {
-                let value = wanted.rust_type().trim_start_matches("Option<").trim_end_matches('>');
-                let ty = match form {
-                    Form::List => format!("Vec<{value}>"),
-                    Form::Map => format!("BTreeMap<String, {value}>"),
-                };
-                (path.steps.strip_suffix(&[Step::Each]).unwrap_or(&path.steps), ty)
-            }
-        };
-        let names: Vec<&str> = steps.iter().map(name_of).collect::<Option<_>>()?;
-        if wanted.many.is_some() && wanted.unit.is_some() || names[1..].iter().any(|name| name.contains('.')) {
+        let ty = wanted.type_of_all();
+        let names: Vec<&str> = wanted.steps(path).iter().map(name_of).collect::<Option<_>>()?;
+        // `json = "..."` has dots between names, and takes no blanks.
+        let is_plain = |name: &&str| !name.is_empty() && !name.contains(|c: char| c == '.' || c.is_whitespace());
+        if wanted.many.is_some() && wanted.unit.is_some() || !names[1..].iter().all(is_plain) {
             return None;
         }
-        let way = self.fields.insert(&names, &ty)?;
+        let way = self.added(|fields| fields.insert(&names, &ty))?;
         let (column, options) = (&wanted.column, wanted.options());
         let (rest, json) = (&way[1..], &names[1..]);
         let path = match rest {
@@ -321,25 +411,33 @@ impl Struct {
             _ => format!(", path = \"{}\", json = \"{}\"", rest.join("."), json.join(".")),
         };
         let index = format!("#[index(column = \"{column}\"{path}{options})]");
-        self.fields.get(names[0], || Is::Struct(Fields::default())).indexes.push(index);
+        self.fields.get(names[0], || Is::Struct(Fields::default())).indexes.push(Index::of(wanted, index));
         Some(())
     }
 
     /// A column that a function of the struct makes: of elements of lists, of the first of several paths, with a default.
     fn of_function(&mut self, wanted: &Wanted) -> Option<()> {
-        if wanted.many.is_some() || wanted.unit.is_some() {
+        if wanted.unit.is_some() {
             return None;
         }
-        let ty = wanted.rust_type();
-        let mut ways = Vec::new();
-        // A path that cannot be written leaves no fields behind.
-        let mut fields = self.fields.clone();
-        for Guarded { path, guards, .. } in &wanted.paths {
-            if !guards.is_empty() || !path.functions.is_empty() || path.member() == Some("metadata") {
-                return None;
-            }
-            ways.push(format!("object{}", fields.expression(&path.steps, ty)?));
+        let ty = &wanted.type_of_all();
+        let is_plain = |Guarded { path, guards, .. }: &Guarded| {
+            // Of elements of lists, a function returns one value.
+            let is_one = wanted.many.is_none() || wanted.steps(path).iter().all(|step| name_of(step).is_some());
+            guards.is_empty() && path.functions.is_empty() && path.member() != Some("metadata") && is_one
+        };
+        if wanted.many.is_some() && wanted.only_path().is_none() {
+            return None;
         }
+        if !wanted.paths.iter().all(is_plain)
+            || wanted.default.as_ref().is_some_and(|default| literal(default).is_none())
+        {
+            return None;
+        }
+        let ways: Vec<String> = self.added(|fields| {
+            let way = |path: &Guarded| Some(format!("object{}", fields.expression(wanted.steps(&path.path), ty)?));
+            wanted.paths.iter().map(way).collect()
+        })?;
         let body = match (&ways[..], &wanted.default) {
             ([way], None) => format!("    {way}\n"),
             (ways, default) => {
@@ -356,13 +454,21 @@ impl Struct {
                 format!("{body}    value_1(){others}{default}\n")
             }
         };
-        self.fields = fields;
-        let (function, column, options) = (function_name(&wanted.column), &wanted.column, wanted.options());
-        self.indexes.push(format!("#[index(column = \"{column}\", with = {function}{options})]"));
+        let (function, column, options) = (self.function_name(&wanted.column), &wanted.column, wanted.options());
+        let attribute = format!("#[index(column = \"{column}\", with = {function}{options})]");
+        self.computed.push(Index::of(wanted, attribute));
         let paths: Vec<String> = wanted.paths.iter().map(|path| format!("`{}`", path.path)).collect();
         let (paths, kind) = (paths.join(", or "), &self.kind);
         let _ = write!(self.functions, "\n/// {paths}\nfn {function}(object: &{kind}) -> {ty} {{\n{body}}}\n");
         Some(())
+    }
+
+    /// Adds fields; if that fails, none of them.
+    fn added<T>(&mut self, add: impl FnOnce(&mut Fields) -> Option<T>) -> Option<T> {
+        let mut fields = self.fields.clone();
+        let made = add(&mut fields)?;
+        self.fields = fields;
+        Some(made)
     }
 
     /// The function that says which objects have a row; its name.
@@ -373,7 +479,10 @@ impl Struct {
             let other = |text: &String| text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false");
             let is_text = !literals.is_empty() && !literals.iter().any(other);
             let plain = path.functions.is_empty() && path.member() != Some("metadata");
-            let way = if is_text && plain { self.fields.expression(&path.steps, "Option<String>") } else { None };
+            let way = match is_text && plain {
+                true => self.added(|fields| fields.expression(&path.steps, "Option<String>")),
+                false => None,
+            };
             let Some(way) = way else {
                 self.left.push(format!("the filter `{condition}`; `#[ingest(filter = ...)]` takes a function"));
                 continue;
@@ -402,7 +511,7 @@ impl Struct {
         if self.functions.contains("&StringMap") {
             text.push_str("use ingester_core::object::StringMap;\n");
         }
-        if self.functions.contains("Option<Time>") || uses(&self.fields, "Time>") {
+        if uses(&self.fields, "Time>") {
             text.push_str("use ingester_core::wire::Time;\n");
         }
         if uses(&self.fields, "Quantity>") {
@@ -414,13 +523,19 @@ impl Struct {
         }
         let _ =
             write!(text, "\n/// {described}.\n#[derive(Ingestable, Deserialize, Clone, Debug, Default)]\n{attributes}");
-        for index in &self.indexes {
-            let _ = writeln!(text, "{index}");
+        if !self.printed_first().is_empty() {
+            let columns: Vec<String> = self.printed_first().iter().map(|column| column_word(column)).collect();
+            let _ = writeln!(text, "#[ingest(columns({}))]", columns.join(", "));
+        }
+        for Index { attribute, .. } in self.computed.iter().chain(&self.metadata) {
+            let _ = writeln!(text, "{attribute}");
         }
         for left in &self.left {
             let _ = writeln!(text, "// not expressible: {left}.");
         }
-        write_struct(&mut text, &self.kind, &self.fields);
+        let mut taken: Vec<String> = TYPES.map(str::to_owned).into();
+        taken.push(self.kind.clone());
+        write_struct(&mut text, &self.kind, &self.fields, &mut taken);
         text.push_str(&self.functions);
         // In comments, and in literals, where Rust reads the escapes.
         text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
@@ -484,7 +599,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     let absent = absent.unwrap_or(Absent::Null);
     let mut made = Struct::new(definition.kind);
     for column in read_columns(keys.take("columns"), None, absent, &mut faults) {
-        let of_many = table.many_by(column.name).map(|many| many.ty());
+        let of_many = table.many(column.name).map(|(many, _)| many.ty());
         let ty = of_many.or_else(|| table.by_name(column.name).map(|place| table.columns[place].ty));
         if let Some(ty) = ty {
             made.column(&Wanted::of_file(column, ty, absent));
@@ -515,7 +630,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
         match &key.columns[..] {
             [column] => made.left.push(format!("a key over `{column}` alone beside that of the column")),
             columns => {
-                let columns: Vec<String> = columns.iter().map(|column| rust_word(column)).collect();
+                let columns: Vec<String> = columns.iter().map(|column| column_word(column)).collect();
                 let _ = writeln!(attributes, "#[ingest(key({}))]", columns.join(", "));
             }
         }
@@ -617,34 +732,34 @@ fn uses(fields: &Fields, word: &str) -> bool {
     })
 }
 
-/// A struct, followed by those that it needs.
-fn write_struct(text: &mut String, name: &str, fields: &Fields) {
+/// A struct, followed by those that it needs. `taken` are the names of types that are used already.
+fn write_struct(text: &mut String, name: &str, fields: &Fields, taken: &mut Vec<String>) {
     let _ = writeln!(text, "#[serde(rename_all = \"camelCase\", default)]\npub struct {name} {{");
     let mut below = Vec::new();
     for Field { json, rust, indexes, is } in &fields.0 {
-        for index in indexes {
-            let _ = writeln!(text, "    {index}");
+        for Index { attribute, .. } in indexes {
+            let _ = writeln!(text, "    {attribute}");
         }
         if camel(rust) != *json {
             let _ = writeln!(text, "    #[serde(rename = {json:?})]");
         }
+        let mut of_struct = |fields| {
+            let name = unused(&format!("{name}{}", pascal(rust)), |name| taken.iter().any(|other| other == name));
+            taken.push(name.clone());
+            below.push((name.clone(), fields));
+            name
+        };
         let ty = match is {
             Is::Value(ty) => ty.clone(),
-            Is::Struct(fields) => {
-                below.push((format!("{name}{}", pascal(rust)), fields));
-                format!("{name}{}", pascal(rust))
-            }
-            Is::List(fields) => {
-                below.push((format!("{name}{}", pascal(rust)), fields));
-                format!("Vec<{name}{}>", pascal(rust))
-            }
+            Is::Struct(fields) => of_struct(fields),
+            Is::List(fields) => format!("Vec<{}>", of_struct(fields)),
         };
         let _ = writeln!(text, "    pub {rust}: {ty},");
     }
     text.push_str("}\n");
     for (name, fields) in below {
         text.push_str("\n#[derive(Deserialize, Clone, Debug, Default)]\n");
-        write_struct(text, &name, fields);
+        write_struct(text, &name, fields, taken);
     }
 }
 
@@ -658,18 +773,18 @@ fn field_name(json: &str) -> String {
     }
 }
 
-/// The name of a column's function.
-fn function_name(column: &str) -> String {
-    match field_name(column) {
-        // Types of these names, and the filter.
-        name if name == "has_row" => format!("{name}_"),
-        name => name,
-    }
+/// The name itself, or with a number if it is taken.
+fn unused(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// A name within `key(...)`.
-fn rust_word(column: &str) -> String {
-    if KEYWORDS.contains(&column) { format!("r#{column}") } else { column.to_owned() }
+/// A column's name in `key(...)` and `columns(...)`: a word, or a string if it is none.
+fn column_word(column: &str) -> String {
+    let is_word = column.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !column.starts_with(|c: char| c.is_ascii_digit())
+        && column != "_";
+    if is_word { column.to_owned() } else { format!("{column:?}") }
 }
 
 /// The name that serde gives a field by `rename_all = "camelCase"`.

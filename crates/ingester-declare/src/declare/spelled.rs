@@ -5,7 +5,7 @@ use crate::yaml::{self, quoted, scalar};
 use ingester_core::kind::{Decode, Finalizer, Kind};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{
-    Absent, BASE_COLUMNS, BASE_KEYS, Column, EvictionRule, Form, History, Ident, Key, Many, Path, Table, Unit,
+    Absent, BASE_COLUMNS, BASE_KEYS, Column, EvictionRule, Form, History, Ident, Key, Many, Path, Printed, Table, Unit,
     composite_name,
 };
 use ingester_core::value::Value;
@@ -84,9 +84,14 @@ fn of_struct(kind: &Kind, text: &mut String) {
         let _ = writeln!(text, "  # protobuf: {{message: {}, descriptors: FILE}}", protobuf.message);
     }
     columns(kind, text);
-    let keys: Vec<String> = composite_keys(table).map(|key| spelled_key(table, key)).collect();
+    let (keys, of_functions): (Vec<&Key>, Vec<&Key>) =
+        composite_keys(table).partition(|key| key.columns().iter().all(|place| is_spelled(table, usize::from(*place))));
+    let list = |keys: &[&Key]| keys.iter().map(|key| spelled_key(table, key)).collect::<Vec<_>>().join(", ");
     if !keys.is_empty() {
-        let _ = writeln!(text, "  keys: [{}]", keys.join(", "));
+        let _ = writeln!(text, "  keys: [{}]", list(&keys));
+    }
+    if !of_functions.is_empty() {
+        let _ = writeln!(text, "  # keys: [{}] # over a column that a function in Rust makes", list(&of_functions));
     }
     // The first line of an element of a list.
     if let Some(first) = text.rfind("  group:") {
@@ -128,7 +133,9 @@ fn columns(kind: &Kind, text: &mut String) {
         return;
     }
     text.push_str("  columns:\n");
-    for (place, column) in table.indexed().iter().enumerate() {
+    for place in table.printed() {
+        let is_spelled = is_spelled(table, place);
+        let (column, place) = (&table.columns[place], place - BASE_COLUMNS.len());
         let mut options = format!(", type: {}", column.ty);
         if !table.keys.iter().any(|key| is_own(table, key, column.name)) {
             options.push_str(", key: false");
@@ -136,8 +143,9 @@ fn columns(kind: &Kind, text: &mut String) {
         if !column.stays.is_none() {
             let _ = write!(options, ", {}: true", column.stays.word());
         }
-        let Column { name, path, computed, unit, .. } = *column;
-        let Some(path) = path.filter(|_| !computed) else {
+        options.push_str(&printing(column.printed));
+        let Column { name, path, unit, .. } = *column;
+        let Some(path) = path.filter(|_| is_spelled) else {
             of_function(text, name, path, &options);
             continue;
         };
@@ -175,12 +183,26 @@ fn columns(kind: &Kind, text: &mut String) {
     }
 }
 
+/// The options of a column that say how tables of objects print it.
+fn printing(Printed { header, wide, age, .. }: Printed) -> String {
+    let header = header.map(|header| format!(", header: {}", scalar(header)));
+    let wide = wide.map(|wide| format!(", wide: {wide}"));
+    let age = age.then(|| ", age: true".to_owned());
+    [header, wide, age].into_iter().flatten().collect()
+}
+
 fn of_quantity(unit: Option<Unit>) -> &'static str {
     if unit.is_some() { " | quantity" } else { "" }
 }
 
 fn milli(unit: Option<Unit>) -> &'static str {
     if unit == Some(Unit::Milli) { ", unit: milli" } else { "" }
+}
+
+/// Returns true if a file can say where the value of the column at this place comes from.
+fn is_spelled(table: &Table, place: usize) -> bool {
+    let column = &table.columns[place];
+    place < BASE_COLUMNS.len() || !column.computed && column.path.is_some()
 }
 
 /// A column that only Rust knows how to make, as a comment.

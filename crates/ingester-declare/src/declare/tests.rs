@@ -2,6 +2,7 @@ use super::{KindsFile, kinds, kinds_of, scaffold_rust_of};
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Value;
+use ingester_sql::query::{Query, parse_field_selector, parse_order};
 use std::io;
 
 fn nothing(file: &str) -> io::Result<Vec<u8>> {
@@ -185,7 +186,7 @@ fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
     let guarded = |guard: &str| {
         let column = format!("  - {{column: a, type: INT, path: {{path: .spec.a, if: {guard}}}}}\n");
         let kind = one(&column);
-        assert_eq!(kind.table().by_path("spec.a"), None);
+        assert_eq!(kind.table().place("spec.a"), None);
         kind.definition().fingerprint
     };
     let plain = one("  - {column: a, type: INT, path: .spec.a}\n").definition().fingerprint;
@@ -462,9 +463,9 @@ kinds:
     insta::assert_snapshot!(columns.join("\n"));
     let keys: Vec<String> = cluster.table().keys.iter().map(|key| key.name.to_string()).collect();
     assert_eq!(keys[6..], ["owner_name", "namespace_owner_name"]);
-    assert_eq!(cluster.table().by_path("spec.owner.name"), Some(13));
+    assert_eq!(cluster.table().place("spec.owner.name"), Some(13));
     // With a default, the column has something else than what is there.
-    assert_eq!(cluster.table().by_path("status.phase"), None);
+    assert_eq!(cluster.table().place("status.phase"), None);
 }
 
 #[test]
@@ -638,9 +639,9 @@ fn a_column_of_many_values_has_all_that_its_path_passes() {
     );
     let table = kind.table();
     assert_eq!((table.indexed().len(), table.many.len()), (1, 2));
-    assert_eq!(table.many_by("spec.tags").map(|many| many.form), Some(ingester_core::schema::Form::List));
+    assert_eq!(table.many("spec.tags").map(|(many, _)| many.form), Some(ingester_core::schema::Form::List));
     assert_eq!(
-        table.many_by("spec.limits").map(|many| (many.form, many.place)),
+        table.many("spec.limits").map(|(many, _)| (many.form, many.place)),
         Some((ingester_core::schema::Form::Map, 1))
     );
     let row = kind.row(&object(members)).unwrap().unwrap();
@@ -850,4 +851,71 @@ fn the_mistakes_of_several_files_name_file_and_line() {
         let said = said(texts);
         assert!(said.contains(expected), "{texts:?}: {said}");
     }
+}
+
+/// Columns whose names have dots, or that are made of what is at their paths.
+const DOTTED: &str = concat!(
+    "  - {column: file, path: '.status[\"a.json\"]', type: VARCHAR(20)}\n",
+    "  - {column: more, path: .status.b\\.json.size, type: INT}\n",
+    "  - {column: region, path: \".metadata.labels['example.com/region']\", type: VARCHAR(63)}\n",
+    "  - {column: cpu, path: .spec.cpu | quantity, type: DOUBLE}\n",
+    "  - {column: phase_lower, path: .status.phase | lower, type: VARCHAR(20)}\n",
+    "  - {column: kept, path: .status.first, first: true, type: VARCHAR(20)}\n",
+    "  - {column: size, path: .spec.size, default: 1, type: INT}\n",
+    "  - {column: size_text, path: .spec.both | quantity, type: DOUBLE}\n",
+    "  - {column: size_plain, path: .spec.both, type: VARCHAR(20)}\n",
+    "  - {column: uses, path: '.spec[\"x.y\"].uses', many: true, type: VARCHAR(20)}\n",
+);
+
+#[test]
+fn a_field_finds_the_column_of_its_path_in_each_spelling() {
+    let table = one(DOTTED).table();
+    let column = |field: &str| table.place(field).map(|place| table.columns[place].name.to_string());
+    for (fields, name) in [
+        (&["file", "status[\"a.json\"]", "status['a.json']", r"status.a\.json", ".status[\"a.json\"]"][..], "file"),
+        (&["status['b.json'].size", r"status.b\.json.size", r#"status["b.json"]["size"]"#], "more"),
+        (&["metadata.labels['example.com/region']", r"metadata.labels.example\.com/region"], "region"),
+        // A quantity is the same value as a number.
+        (&["cpu", "spec.cpu", "spec['cpu']"], "cpu"),
+        (&["spec.both"], "size_plain"),
+    ] {
+        for field in fields {
+            assert_eq!(column(field).as_deref(), Some(name), "{field}");
+            let query = |scan| Query {
+                filters: parse_field_selector(&format!("{field}=1")).unwrap(),
+                order: parse_order(field).unwrap_or_default(),
+                scan,
+                ..Query::default()
+            };
+            assert!(query(false).check(table).is_ok() && query(true).check(table).is_ok(), "{field}");
+        }
+    }
+    for field in ["status.a.json", "status[a.json]", "metadata.labels.example.com/region"] {
+        assert_eq!(column(field), None, "{field}");
+    }
+    for field in [r#"spec["x.y"].uses.cpu"#, r"spec.x\.y.uses['cpu']", "uses[cpu]", "uses.cpu", "uses[\"cpu\"]"] {
+        let key = table.many(field).and_then(|(many, key)| Some((many.name.to_string(), key?.name())));
+        assert_eq!(key, Some(("uses".to_owned(), "cpu".into())), "{field}");
+    }
+    let key = |field: &'static str| table.many(field).and_then(|(_, key)| Some(key?.name().into_owned()));
+    for field in ["uses.nvidia.com/gpu", r"uses.nvidia\.com/gpu", "uses['nvidia.com/gpu']"] {
+        assert_eq!(key(field).as_deref(), Some("nvidia.com/gpu"), "{field}");
+    }
+}
+
+#[test]
+fn a_field_without_a_column_is_told_the_column_that_is_made_of_it() {
+    let table = one(DOTTED).table();
+    let said = |field: &str| {
+        let filters = parse_field_selector(&format!("{field}=1")).unwrap();
+        Query { filters, ..Query::default() }.check(table).unwrap_err().to_string()
+    };
+    for (field, column) in [("status.phase", "phase_lower"), ("status.first", "kept"), ("spec['size']", "size")] {
+        let made =
+            format!("job has no column for the field `{field}`; the column `{column}` is made of it: name this column");
+        assert_eq!(said(field), made);
+    }
+    let other = said("status['other.log']");
+    let advice = "`{column: ..., path: .status[\"other.log\"]}`";
+    assert!(other.contains(advice) && other.contains("`other.log` in `status`"), "{other}");
 }

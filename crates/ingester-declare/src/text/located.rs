@@ -1,6 +1,6 @@
 //! A value of a file, and the checks of its type.
 
-use super::{Content, Fault, Faults, Keys, Syntax, Tree};
+use super::{Content, Fault, Faults, Keys, Syntax, Tree, without_password};
 use ingester_core::place::shortened;
 
 /// A value, and where it is.
@@ -11,12 +11,20 @@ pub struct Located<'t> {
     /// The path from the file's root, which is empty.
     pub path: String,
     pub(super) syntax: &'static Syntax,
+    /// Its key has no password, so faults repeat it also in a file with passwords.
+    is_public: bool,
 }
 
 impl<'t> Located<'t> {
     /// The value at this path of a file.
     pub fn new(path: impl Into<String>, tree: &'t Tree, syntax: &'static Syntax) -> Self {
-        Located { tree, path: path.into(), syntax }
+        Located { tree, path: path.into(), syntax, is_public: false }
+    }
+
+    /// The same value, which is no password by its key. Faults repeat it, and what is in it.
+    #[must_use]
+    pub fn public(self) -> Self {
+        Located { is_public: true, ..self }
     }
 
     /// Returns the value's content.
@@ -36,21 +44,30 @@ impl<'t> Located<'t> {
 
     /// The fault that it is not what is expected.
     pub fn expected(&self, what: &str) -> Fault {
-        let found = match self.content() {
+        self.fault(format!("expected {what}, found {}", self.found()))
+    }
+
+    /// The value as faults repeat it.
+    pub fn found(&self) -> String {
+        match self.content() {
             Content::Null => "nothing".into(),
             Content::List(_) => "a list".into(),
             Content::Map(_) => "a map".into(),
-            _ if self.syntax.passwords => "a single value".into(),
+            _ if self.syntax.passwords && !self.is_public => "a single value".into(),
+            Content::Text(text) if self.syntax.passwords => format!("`{}`", without_password(text)),
             Content::Truth(truth) => format!("`{truth}`"),
             Content::Number(text) | Content::Text(text) => format!("`{}`", shortened(text)),
-        };
-        self.fault(format!("expected {what}, found {found}"))
+        }
+    }
+
+    fn part(&self, path: String, tree: &'t Tree) -> Self {
+        Located { tree, path, ..*self }
     }
 
     /// The value of a key of this map.
     pub fn child(&self, key: &str, tree: &'t Tree) -> Self {
         let (path, key) = (&self.path, self.syntax.shown(key));
-        Located::new(if path.is_empty() { key } else { format!("{path}.{key}") }, tree, self.syntax)
+        self.part(if path.is_empty() { key } else { format!("{path}.{key}") }, tree)
     }
 
     /// The entries of a map, each key once, in the order of the file. A key that comes twice is a fault; so is a value
@@ -118,7 +135,7 @@ impl<'t> Located<'t> {
     /// The elements, if it is a list.
     pub fn items(&self) -> Option<Vec<Located<'t>>> {
         let Content::List(list) = self.content() else { return None };
-        let item = |(place, tree)| Located::new(format!("{}[{place}]", self.path), tree, self.syntax);
+        let item = |(place, tree)| self.part(format!("{}[{place}]", self.path), tree);
         Some(list.iter().enumerate().map(item).collect())
     }
 

@@ -25,12 +25,20 @@ pub use tree::{Content, Tree, read, read_documents};
 
 use ingester_core::place::shortened;
 
+/// Returns a value for a message: one short line. The text before an `@` may contain a password.
+pub fn without_password(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((_, host)) => format!("***@{}", shortened(host)),
+        None => shortened(text),
+    }
+}
+
 /// The special rules of one sort of file.
 #[derive(Debug)]
 pub struct Syntax {
     /// The file may have passwords. Then every value is the text that is written, because a password may look like a number; anchors,
-    /// aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a value, or more of a
-    /// key than its first word.
+    /// aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a value that is not
+    /// [public](Located::public), or more of a key than its first word.
     pub passwords: bool,
     /// The remedy for an unknown key that people know from elsewhere.
     pub hint: fn(&str) -> Option<&'static str>,

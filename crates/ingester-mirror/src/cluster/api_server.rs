@@ -3,6 +3,7 @@
 //! kube's client sends the requests. Its typed objects are not used, because the text itself is stored, and because a list
 //! item of a built-in kind lacks the `apiVersion` and `kind` that an object has everywhere else.
 
+use super::dropped::DroppedFields;
 use super::error::{ApiError, ApiErrorKind};
 use super::events::{Event, Events, FromText, left_out, readable};
 use super::{Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
@@ -91,6 +92,8 @@ pub(crate) struct ApiServer {
     /// The objects to request.
     selection: Arc<Selection>,
     streams: StreamedLists,
+    /// Set if nobody needs `metadata.managedFields`.
+    dropped: Option<DroppedFields>,
     /// The number of objects in a page of metadata: fewer after a page took too long.
     metadata_page: Arc<AtomicU32>,
 }
@@ -104,7 +107,7 @@ impl ApiServer {
         streams: StreamedLists,
     ) -> Self {
         let metadata_page = Arc::new(AtomicU32::new(METADATA_PAGE));
-        ApiServer { client, kind, namespace, shard, selection: Arc::default(), streams, metadata_page }
+        ApiServer { client, kind, namespace, shard, selection: Arc::default(), streams, dropped: None, metadata_page }
     }
 
     /// All objects of a kind.
@@ -115,6 +118,27 @@ impl ApiServer {
     /// Limits lists and watches to these objects.
     pub(crate) fn selecting(self, selection: Arc<Selection>) -> Self {
         ApiServer { selection, ..self }
+    }
+
+    /// Asks for objects without `metadata.managedFields`, if the API server can leave them out.
+    pub(crate) fn dropping(self, dropped: DroppedFields) -> Self {
+        ApiServer { dropped: Some(dropped), ..self }
+    }
+
+    /// Sends a request and returns the body of its answer.
+    async fn send(
+        &self,
+        request: http::Request<Vec<u8>>,
+    ) -> Result<impl AsyncBufRead + Unpin + Send + use<>, kube::Error> {
+        if let Some(dropped) = &self.dropped
+            && let Some(shorter) = dropped.shorten(&request)
+        {
+            match self.client.request_stream(shorter).await {
+                Err(kube::Error::Api(status)) if status.code == NOT_ACCEPTABLE => dropped.refuse(),
+                answer => return answer,
+            }
+        }
+        self.client.request_stream(request).await
     }
 
     /// Returns the same request for the selected objects of the shard.
@@ -163,7 +187,7 @@ impl ApiServer {
     /// Returns the text of an answer. Bytes that are not UTF-8 spoil only the object that contains them.
     async fn text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         let answer = async {
-            let body = self.client.request_stream(request).await;
+            let body = self.send(request).await;
             let mut body = body.map_err(|error| ApiError::of(doing, error))?;
             // Collect the answer in pieces: the last growth of a single vector would hold up to three times a large page.
             let mut pieces = Vec::new();
@@ -318,7 +342,7 @@ impl ApiServer {
     ) -> Result<impl AsyncBufRead + Unpin + Send + use<>, ApiError> {
         let identity = http::HeaderValue::from_static("identity");
         request.headers_mut().insert(http::header::ACCEPT_ENCODING, identity);
-        match tokio::time::timeout(REQUEST, self.client.request_stream(request)).await {
+        match tokio::time::timeout(REQUEST, self.send(request)).await {
             Ok(lines) => lines.map_err(|error| ApiError::of(doing, error)),
             Err(_) => Err(ApiError::new(doing, "no answer", ApiErrorKind::Transient)),
         }
@@ -400,6 +424,9 @@ impl ApiServer {
         Ok(Some(list.boxed()))
     }
 }
+
+/// The code by which a server refuses the media types of a request.
+const NOT_ACCEPTABLE: u16 = http::StatusCode::NOT_ACCEPTABLE.as_u16();
 
 /// Requests only the objects' metadata.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -608,8 +635,9 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::DroppedFields;
     use super::{
-        ApiError, ApiErrorKind, ApiServer, Cluster as _, Deletion, Listed, Page, StreamedLists, deletion,
+        ApiError, ApiErrorKind, ApiServer, Cluster as _, Deletion, Listed, METADATA, Page, StreamedLists, deletion,
         is_path_segment, split,
     };
     use crate::cluster::error::kind_of;
@@ -752,6 +780,52 @@ mod tests {
         assert!(!server.is_missing(), "one that had them may have them again");
         let busy = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"busy","code":503}"#;
         assert_eq!(streamed(2, 503, busy).await, (vec![Err(ApiErrorKind::Transient); 2], 2));
+    }
+
+    /// Sends each kind of read to a server that answers with `code` while a request drops fields, and returns the Accept headers of all
+    /// requests.
+    async fn accepted(dropped: Option<DroppedFields>, code: u16) -> Vec<String> {
+        let headers = Arc::new(Mutex::new(Vec::new()));
+        let seen = headers.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let accept = request.headers().get(http::header::ACCEPT);
+            let accept = accept.map_or("", |value| value.to_str().unwrap()).to_owned();
+            let code = if accept.contains("drop=") { code } else { 200 };
+            seen.lock().push(accept);
+            let text = match code {
+                200 => r#"{"metadata":{"resourceVersion":"1"},"items":[]}"#,
+                _ => r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":406}"#,
+            };
+            let answer = Response::builder().status(code).body(Body::from(text.as_bytes().to_vec())).unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let client = Client::new(service, "default");
+        let server = ApiServer { dropped, ..ApiServer::of_all(&client, &MODEL) };
+        server.list(2, None).await.unwrap();
+        server.list_metadata(None).await.unwrap();
+        server.look("ml", "a").await.unwrap();
+        drop(server.watch(1).await.unwrap());
+        drop(server.stream().await.unwrap());
+        drop(server.stream_metadata().await.unwrap());
+        headers.lock().clone()
+    }
+
+    #[tokio::test]
+    async fn every_read_asks_for_objects_without_managed_fields() {
+        let full = accepted(None, 200).await;
+        assert_eq!(full.len(), 6);
+        let drops = |header: &String| header.ends_with(";drop=metadata.managedFields");
+        assert!(!full.iter().any(drops), "{full:?}");
+        let short = accepted(Some(DroppedFields::default()), 200).await;
+        assert!(short.len() == 6 && short.iter().all(drops), "{short:?}");
+        assert!(short.iter().any(|header| header.starts_with(METADATA)), "{short:?}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_refuses_to_drop_fields_is_asked_once() {
+        let headers = accepted(Some(DroppedFields::default()), 406).await;
+        let dropping = headers.iter().filter(|header| header.contains("drop=")).count();
+        assert_eq!((dropping, headers.len()), (1, 7), "{headers:?}");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //!
 //! May use: ingester-config, ingester-core, dependents, replicas.
 //!
-//! [`Cluster`] is the interface that the mirror needs. `api_server` implements it over kube's client; `events` reads the events of a watch,
+//! [`Cluster`] is the interface that the mirror needs. `api_server` implements it over kube's client; `dropped` makes answers smaller; `events` reads the events of a watch,
 //! and `partial` an object's metadata. `properties` tests all of this against the bytes of answers.
 //!
 //! An object is cut out of an answer by its brackets, whatever its nesting and its errors. The decision if it can be read concerns this
 //! object alone, and does not affect the objects that came with it.
 
 mod api_server;
+mod dropped;
 mod error;
 mod events;
 mod partial;
@@ -16,6 +17,7 @@ mod partial;
 mod properties;
 
 pub(crate) use api_server::{ApiServer, StreamedLists, with_type};
+pub(crate) use dropped::DroppedFields;
 pub use error::ApiError;
 pub(crate) use error::ApiErrorKind;
 pub(crate) use partial::PartialObjectMeta;

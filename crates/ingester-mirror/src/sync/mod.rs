@@ -12,7 +12,7 @@ mod records;
 use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
 use crate::budget::Budget;
 use crate::clock::DatabaseClock;
-use crate::cluster::{ApiServer, StreamedLists};
+use crate::cluster::{ApiServer, DroppedFields, StreamedLists};
 use crate::dependents::MirroredKinds;
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
@@ -98,7 +98,9 @@ pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
 /// Returns the units of `kinds`.
 pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
     let Context { client, store, metrics, health, publisher, assignment } = context;
-    let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
+    let budget = Budget::new(MEMORY);
+    let streams = StreamedLists::default();
+    let dropped = DroppedFields::default();
     let config = live.now();
     let mirrored: Arc<[Kind]> = kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
     let mirrored = MirroredKinds::new(mirrored);
@@ -110,10 +112,11 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
             selection: selection.clone(),
             mirrored: mirrored.clone(),
             cluster: Arc::new(PartOfCluster {
-                whole: Arc::new(
-                    ApiServer::new(client.clone(), kind, namespace.clone(), shard, streams.clone())
-                        .selecting(selection),
-                ),
+                whole: Arc::new({
+                    let server = ApiServer::new(client.clone(), kind, namespace.clone(), shard, streams.clone());
+                    let server = server.selecting(selection);
+                    if needs_managed_fields(&kind, &config) { server } else { server.dropping(dropped.clone()) }
+                }),
                 shard,
                 assignment: assignment.clone(),
             }),
@@ -139,6 +142,11 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
             exit: exit.clone(),
         })
         .collect()
+}
+
+/// Returns true if the mirror reads `metadata.managedFields` of a kind: they are stored, or they name the managers of a version.
+fn needs_managed_fields(kind: &Kind, config: &Config) -> bool {
+    !config.ingester.prune_managed_fields || kind.history().is_some()
 }
 
 /// Mirrors a unit while it belongs to this process.

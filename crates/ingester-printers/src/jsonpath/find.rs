@@ -42,7 +42,11 @@ impl Finder {
         let mut out = Vec::new();
         let mut i = start;
         while let Some(step) = steps.get(i) {
-            let results = self.walk(vec![current.clone()], step)?;
+            // Go has no value for the null that a range goes through; for a null in a field it has one.
+            let results = match (step, &*current) {
+                (Step::List(path), Tree::Null) if path.is_empty() => vec![Cow::Owned(Tree::text("<no value>"))],
+                _ => self.walk(vec![current.clone()], step)?,
+            };
             if self.ended > 0 && self.ended <= self.within {
                 self.ended -= 1;
                 self.last_end = Some(i);

@@ -64,7 +64,7 @@ pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
         if !is_indexed(of_table) {
             continue;
         }
-        let Printed { header, wide, age } = table.columns[of_table].printed;
+        let Printed { header, wide, age, .. } = table.columns[of_table].printed;
         // Clients tell columns apart by their titles.
         let header = header.filter(|header| !columns.iter().any(|other| other.title.eq_ignore_ascii_case(header)));
         let column = &mut columns[place];
@@ -95,8 +95,7 @@ pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
 /// [`UnknownColumn`]
 pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
     let all = all(table);
-    let path = name.trim_start_matches('.');
-    let place = table.by_name(name).or_else(|| table.by_path(path)).map(Shows::Value);
+    let place = table.place(name).map(Shows::Value);
     let is_own = |column: &AnswerColumn| !matches!(column.shows, Shows::Value(place) if is_indexed(place));
     let own = name.get(..OWN.len()).filter(|start| start.eq_ignore_ascii_case(OWN)).map(|start| &name[start.len()..]);
     let found = (all.iter().find(|column| column.title.eq_ignore_ascii_case(name)))
@@ -107,7 +106,8 @@ pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
     found.cloned().ok_or_else(|| {
         let known: Vec<String> = all.iter().map(AnswerColumn::name).collect();
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
-        let meant = nearest(name, &names).map(str::to_owned);
+        let made = table.made_of(name).map(|column| column.as_str()).filter(|column| names.contains(column));
+        let meant = made.or_else(|| nearest(name, &names)).map(str::to_owned);
         UnknownColumn { table: table.name.to_string(), name: name.to_owned(), meant, known }
     })
 }
@@ -117,7 +117,8 @@ fn all(table: &Table) -> Vec<AnswerColumn> {
     let value = |place: usize| (Shows::Value(place), table.columns[place].name.to_string());
     let own = |shows: Shows, title: &str| (shows, title_of_own(table, title));
     let mut all = vec![value(base::NAMESPACE), (Shows::Value(base::NAME), "Name".to_owned())];
-    all.extend((BASE_COLUMNS.len()..table.columns.len()).map(value));
+    let printed = table.printed();
+    all.extend(printed.iter().copied().map(value));
     all.extend([
         own(Shows::State, "State"),
         own(Shows::Age(base::CREATE_TIME), "Age"),
@@ -127,7 +128,8 @@ fn all(table: &Table) -> Vec<AnswerColumn> {
     all.extend([(Shows::Value(base::UID), "UID".to_owned()), own(Shows::Value(base::RES_VERSION), "Version")]);
     all.extend([base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION].map(value));
     let is_wide = |shows: Shows| match shows {
-        Shows::Value(place) => place >= BASE_COLUMNS.len() + MOST || [base::UID, base::RES_VERSION].contains(&place),
+        Shows::Value(place) if is_indexed(place) => !printed.iter().take(MOST).any(|shown| *shown == place),
+        Shows::Value(place) => [base::UID, base::RES_VERSION].contains(&place),
         Shows::State | Shows::Age(_) => false,
     };
     all.into_iter().map(|(shows, title)| AnswerColumn { shows, title, is_wide: is_wide(shows) }).collect()
@@ -292,6 +294,13 @@ mod tests {
         assert_eq!(ages.collect::<Vec<_>>(), ["c", "Age"]);
         assert!(titles(&of_spreadsheet(&table)).contains("Name a b c d (e) (f)"));
         assert_eq!(named(&table, "c").map(|column| column.shows), Ok(Shows::Value(first + 2)), "the time itself");
+        // The columns with a position come first, also among the four that are shown.
+        let mut columns = plain.columns.to_vec();
+        columns[first + 5].printed.position = Some(0);
+        columns[first + 1].printed.position = Some(1);
+        let table = Table { columns: Box::leak(columns.into()), ..plain };
+        assert_eq!(titles(&of_table(&table, States::LIVE)), "Name f b a c (d) (e) Age (UID) (Version)");
+        assert!(titles(&of_spreadsheet(&table)).contains("Name f b a c (d) (e)"));
     }
 
     #[test]

@@ -200,11 +200,12 @@ fn selectable(kind: &Kind) -> Json {
     let table = kind.table();
     let columns = table.columns.iter().enumerate().skip(BASE_COLUMNS.len()).map(|(place, column)| {
         let path = column.path.map(|path| path.to_string());
-        path.filter(|path| table.by_path(path) == Some(place)).unwrap_or_else(|| column.name.to_string())
+        path.filter(|path| table.place(path) == Some(place)).unwrap_or_else(|| column.name.to_string())
     });
     let many = table.many.iter().map(|many| {
         let path = many.path.map(|path| path.to_string());
-        path.filter(|path| table.many_by(path).is_some()).unwrap_or_else(|| many.name.to_string())
+        path.filter(|path| table.many(path).is_some_and(|(found, _)| found.place == many.place))
+            .unwrap_or_else(|| many.name.to_string())
     });
     columns.chain(many).map(|field| json!({"fieldPath": field})).collect()
 }

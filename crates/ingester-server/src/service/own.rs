@@ -29,7 +29,7 @@ const API_VERSION: &str = "mirror.michelangelo.api/v1";
 const OTHERS: [(&str, &str, &str); 4] = [
     ("count", "boolean", "Count the objects: remainingItemCount of the first page"),
     ("limit", "integer", "The most objects of the whole answer, whatever the number of pages"),
-    ("listOptionsExt", "string", "The list options of the reference system, in JSON"),
+    ("listOptionsExt", "string", "The list options of Michelangelo's API, in JSON"),
     ("query", "string", "A saved query; its parameters are `param.NAME`"),
 ];
 

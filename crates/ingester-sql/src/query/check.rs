@@ -4,9 +4,10 @@
 use super::time::{TIMES, parse_time};
 use super::{Filter, Order, Query, States, Test};
 use ingester_core::nearest::nearest;
-use ingester_core::schema::{Companion, Form, Many, SqlType, Table, Unit, base};
+use ingester_core::schema::{Companion, Form, Many, Path, SqlType, Table, Unit, WrittenName, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::wire::quantity;
+use std::borrow::Cow;
 
 /// The most terms of a query: names, uids, namespaces, tests and the values of lists. Some database would refuse more.
 const MOST_TERMS: usize = 20_000;
@@ -74,9 +75,10 @@ pub struct JsonPath {
 }
 
 impl JsonPath {
-    /// The path of a field; `None` if a part of it is empty or not a name.
+    /// The path of a field; `None` if it is none, or if no database takes one of its names.
     fn of(field: &str) -> Option<Self> {
-        Self::of_parts(field.split('.'))
+        let names: Vec<Cow<'_, str>> = WrittenName::all(field)?.into_iter().map(WrittenName::name).collect();
+        Self::of_parts(names.iter().map(AsRef::as_ref))
     }
 
     /// The path of these names, one within the other.
@@ -349,6 +351,8 @@ fn meant(name: &str, known: &[&str]) -> String {
 /// Advice about a field without a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
+    /// This column has something that is made of what is there.
+    Made(&'static str),
     /// Another field is probably meant.
     Meant(String),
     /// It is a path, for which there can be a column.
@@ -357,19 +361,56 @@ pub enum Hint {
         of: String,
         /// Its name in there.
         name: String,
+        /// The path as a file of kinds writes it.
+        path: String,
     },
     /// It can only be one of these, the table's columns.
     Columns(Vec<&'static str>),
+}
+
+impl Hint {
+    fn about(table: &'static Table, field: &str) -> Self {
+        if let Some(column) = table.made_of(field) {
+            return Hint::Made(column.as_str());
+        }
+        let columns = table.columns.iter().filter(|column| !column.computed);
+        let many = table.many.iter().filter(|many| !many.computed);
+        let paths: Vec<String> = (columns.filter_map(|column| column.path))
+            .chain(many.filter_map(|many| many.path))
+            .map(|path| path.to_string())
+            .collect();
+        let names = table.columns.iter().map(|column| column.name.as_str());
+        let names = names.chain(table.many.iter().map(|many| many.name.as_str()));
+        let known: Vec<&str> = names.chain(paths.iter().map(String::as_str)).collect();
+        if let Some(near) = nearest(field, &known) {
+            return Hint::Meant(near.to_owned());
+        }
+        let names = WrittenName::all(field).unwrap_or_default();
+        let names: Vec<Cow<'_, str>> = names.into_iter().map(WrittenName::name).collect();
+        let text_of = |names: &[Cow<'_, str>]| Path::text_of(names.iter().map(AsRef::as_ref));
+        match names.split_last() {
+            Some((name, of))
+                if !of.is_empty()
+                    && let (Some(of), Some(path)) = (text_of(of), text_of(&names)) =>
+            {
+                let path = if path.starts_with('[') { path } else { format!(".{path}") };
+                Hint::Path { of, name: name.to_string(), path }
+            }
+            _ => Hint::Columns(table.columns.iter().map(|column| column.name.as_str()).collect()),
+        }
+    }
 }
 
 impl std::fmt::Display for Hint {
     /// For people who have the program and its kinds: [`QueryError::for_request`] has the words for clients of the server.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Hint::Made(column) => write!(f, "; the column `{column}` is made of it: name this column"),
             Hint::Meant(field) => write!(f, "; did you mean `{field}`?"),
-            Hint::Path { of, name } => write!(
+            Hint::Path { of, name, path } => write!(
                 f,
-                " (`#[index]` at the Rust field of `{name}` in `{of}` makes one; without a column, every object has to be read: `--scan`)"
+                " (in a file of kinds, `{{column: ..., path: {path}}}` makes one; in Rust, `#[index]` at the field of `{name}` in \
+                 `{of}`; without a column, every object has to be read: `--scan`)"
             ),
             Hint::Columns(_) => f.write_str(" (`ingester kinds -o wide` lists the columns with their paths)"),
         }
@@ -659,7 +700,7 @@ impl Context {
     }
 
     fn place(&self, field: &str) -> Option<usize> {
-        self.table.by_name(field).or_else(|| self.table.by_path(field))
+        self.table.place(field)
     }
 
     /// The place of a column of one value, for what is impossible with many.
@@ -669,46 +710,19 @@ impl Context {
         self.place(field).ok_or_else(none)
     }
 
-    /// The column of many values that a field is: all of them, or what a map has for a key, as in `spec.limits.cpu` and
-    /// `limits["cpu"]`.
+    /// The column of many values that a field is, with the key of a map.
     fn many(&self, field: &str) -> Option<(&'static Many, Option<String>)> {
-        if self.table.many.is_empty() || self.place(field).is_some() {
+        if self.place(field).is_some() {
             return None;
         }
-        let field = field.strip_suffix("[*]").unwrap_or(field);
-        if let Some(many) = self.table.many_by(field) {
-            return Some((many, None));
-        }
-        let map = |field: &str| self.table.many_by(field).filter(|many| many.form == Form::Map);
-        if let Some((before, key)) = field.strip_suffix(']').and_then(|field| field.split_once('['))
-            && let Some(many) = map(before)
-        {
-            let quoted = |quote: char| key.strip_prefix(quote).and_then(|key| key.strip_suffix(quote));
-            let key = quoted('"').or_else(|| quoted('\'')).unwrap_or(key);
-            return Some((many, Some(stored_key(key))));
-        }
-        // A key may have dots, too.
-        let mut dots = field.match_indices('.').map(|(at, _)| at);
-        dots.find_map(|at| map(&field[..at]).map(|many| (many, Some(stored_key(&field[at + 1..])))))
+        let (many, key) = self.table.many(field)?;
+        Some((many, key.map(|key| stored_key(&key.name()))))
     }
 
     fn no_such_field(&self, field: &str) -> QueryError {
-        let paths: Vec<String> =
-            self.table.columns.iter().filter_map(|column| column.path).map(|path| path.to_string()).collect();
-        let many: Vec<String> =
-            self.table.many.iter().filter_map(|many| many.path).map(|path| path.to_string()).collect();
-        let paths = [paths, many].concat();
-        let names = self.table.columns.iter().map(|column| column.name.as_str());
-        let names = names.chain(self.table.many.iter().map(|many| many.name.as_str()));
-        let known: Vec<&str> = names.chain(paths.iter().map(String::as_str)).collect();
-        let hint = match nearest(field, &known) {
-            Some(near) => Hint::Meant(near.to_owned()),
-            None => match field.rsplit_once('.') {
-                Some((of, name)) => Hint::Path { of: of.to_owned(), name: name.to_owned() },
-                None => Hint::Columns(self.table.columns.iter().map(|column| column.name.as_str()).collect()),
-            },
-        };
-        QueryError::NoSuchField { table: self.table.name.to_string(), field: field.into(), hint }
+        let (table, field) = (self.table.name.to_string(), field.to_owned());
+        let hint = Hint::about(self.table, &field);
+        QueryError::NoSuchField { table, field, hint }
     }
 
     fn order(&self, query: &Query) -> Result<Vec<SortKey>, QueryError> {
@@ -909,7 +923,7 @@ mod tests {
     #[test]
     fn a_field_without_a_column_is_named_with_the_remedy() {
         let said = error(about("spec.colour", Test::Exists));
-        assert!(said.contains("model has no column for the field `spec.colour` (`#[index]`"), "{said}");
+        assert!(said.contains("model has no column for the field `spec.colour` (in a file of kinds, `{column: ..., path: .spec.colour}`"), "{said}");
         let said = error(about("create_tim", Test::Exists));
         assert!(said.ends_with("did you mean `create_time`?"), "{said}");
         let said =

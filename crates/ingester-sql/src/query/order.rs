@@ -2,6 +2,7 @@
 
 use super::Order;
 use ingester_core::place::{Place, shortened};
+use ingester_core::schema::WrittenName;
 
 /// Why a text is not an order, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +13,8 @@ pub struct OrderError {
 }
 
 /// Parses an order: names of columns or paths of fields between commas, each with a `-` before it to go from the greatest to the
-/// least. A path may be written as for `kubectl --sort-by`: `.metadata.name`, `{.metadata.name}`. An empty text gives no order.
+/// least. A path may be written as for `kubectl --sort-by`: `.metadata.name`, `{.metadata.name}`. A name that has a dot is written as in
+/// field selectors: `status["a.json"]`, `status.a\.json`. An empty text gives no order.
 ///
 /// # Errors
 /// Anything else. JSONPath has filters and indices as well; no order goes by them.
@@ -48,24 +50,54 @@ fn step(written: &str) -> Result<Order, (usize, String)> {
         field = relative;
         begin += 1;
     }
-    let mut at = begin;
-    for name in field.split('.') {
-        let unknown = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-');
-        if let Some(wrong) = if name.starts_with('-') { Some(0) } else { name.find(unknown) } {
-            let found = shortened(&name[wrong..]);
-            let what = match name[wrong..].trim() {
-                "asc" | "ASC" => "ascending is the default: leave the word out".into(),
-                "desc" | "DESC" => format!("descending is written `-{}`", &name[..wrong]),
-                _ => format!("expected a name of letters, digits, `_` and `-`, found `{found}`"),
-            };
-            return Err((at + wrong, what));
+    let mut rest = field;
+    loop {
+        let at = begin + field.len() - rest.len();
+        let quoted = if rest.starts_with('[') { WrittenName::cut(rest) } else { None };
+        rest = match quoted {
+            Some((_, behind)) => behind,
+            None => plain_name(rest).map_err(|(wrong, what)| (at + wrong, what))?,
+        };
+        if rest.is_empty() {
+            return Ok(Order { field: field.to_owned().into(), descending });
         }
-        if name.is_empty() {
-            return Err((at, "expected the name of a field".into()));
-        }
-        at += name.len() + 1;
+        rest = rest.strip_prefix('.').unwrap_or(rest);
     }
-    Ok(Order { field: field.to_owned().into(), descending })
+}
+
+/// Returns what follows a name without quotes: nothing, a dot, or a name in quotes.
+fn plain_name(rest: &str) -> Result<&str, (usize, String)> {
+    let mut characters = rest.char_indices();
+    let (mut end, mut wrong) = (rest.len(), None);
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '.' => end = at,
+            '[' if at > 0 && rest[at + 1..].starts_with(['"', '\'']) => end = at,
+            // The next character belongs to the name.
+            '\\' if characters.next().is_some() => continue,
+            '-' if at == 0 => wrong = Some(at),
+            '_' | '-' => continue,
+            _ if character.is_alphanumeric() => continue,
+            _ => wrong = wrong.or(Some(at)),
+        }
+        if end == at {
+            break;
+        }
+    }
+    let (name, behind) = rest.split_at(end);
+    if let Some(wrong) = wrong {
+        let found = shortened(&name[wrong..]);
+        let what = match name[wrong..].trim() {
+            "asc" | "ASC" => "ascending is the default: leave the word out".into(),
+            "desc" | "DESC" => format!("descending is written `-{}`", &name[..wrong]),
+            _ => format!("expected a name of letters, digits, `_` and `-`, found `{found}`"),
+        };
+        return Err((wrong, what));
+    }
+    if name.is_empty() {
+        return Err((0, "expected the name of a field".into()));
+    }
+    Ok(behind)
 }
 
 #[cfg(test)]
@@ -93,6 +125,14 @@ mod tests {
             (".metadata.creationTimestamp", vec![order("metadata.creationTimestamp", false)]),
             ("{.metadata.name}", vec![order("metadata.name", false)]),
             ("{metadata.name}", vec![order("metadata.name", false)]),
+            (
+                r#"-status["a.json"].b, status['a.json'],{.status.a\.json}"#,
+                vec![
+                    order(r#"status["a.json"].b"#, true),
+                    order("status['a.json']", false),
+                    order(r"status.a\.json", false),
+                ],
+            ),
             ("-{.metadata.name},-.status.phase", vec![order("metadata.name", true), order("status.phase", true)]),
         ] {
             assert_eq!(parse_order(text), Ok(steps), "{text}");
@@ -119,6 +159,8 @@ mod tests {
             ("name; -- x", "character 5", "expected a name of letters, digits, `_` and `-`, found `; -- x`"),
             ("`name`", "character 1", "expected a name of letters, digits, `_` and `-`, found ``name``"),
             ("{.spec.workers[0].name}", "character 15", "expected a name of letters, digits, `_` and `-`, found `[0]`"),
+            ("a[\"b.c", "character 2", "expected a name of letters, digits, `_` and `-`, found `[\"b`"),
+            ("a[b]", "character 2", "expected a name of letters, digits, `_` and `-`, found `[b]`"),
             ("name\0", "character 5", r"expected a name of letters, digits, `_` and `-`, found `\0`"),
             ("--name", "character 2", "expected a name of letters, digits, `_` and `-`, found `-name`"),
         ] {

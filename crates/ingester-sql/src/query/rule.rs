@@ -21,7 +21,7 @@ pub fn check_rule(table: &'static Table, filters: &[Filter]) -> Result<(), Query
 /// The fields whose `!=` or `notin` also holds where they have no value, and that have no other condition which excludes this. A rule that means
 /// only other values asks for a value, too.
 pub fn fields_without_value<'f>(table: &'static Table, filters: &'f [Filter]) -> Vec<&'f str> {
-    let place = |field: &str| table.by_name(field).or_else(|| table.by_path(field));
+    let place = |field: &str| table.place(field);
     let asks = |field: &str| {
         filters.iter().any(|filter| asks_for_a_value(filter).is_some_and(|other| place(other) == place(field)))
     };
@@ -66,7 +66,7 @@ fn values(test: &Test) -> impl Iterator<Item = &Value> {
 
 fn check_value(table: &'static Table, field: &str, value: &Value) -> Result<(), QueryError> {
     let Value::Text(text) = value else { return Ok(()) };
-    let column: Option<&Column> = table.by_name(field).or_else(|| table.by_path(field)).map(|at| &table.columns[at]);
+    let column: Option<&Column> = table.place(field).map(|at| &table.columns[at]);
     match column.map_or(&[][..], |column| column.names) {
         [] => Ok(()),
         known if known.contains(&&**text) => Ok(()),

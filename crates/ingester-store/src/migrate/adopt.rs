@@ -1,6 +1,7 @@
 //! Adopts tables of kinds that a file declared and that a program has built in now. From then on, the lock file counts their definitions.
 
 use super::apply::schema_of;
+use super::backfill::all;
 use super::declared::{DeclaredError, refuse_other_owners};
 use crate::driver::StoreError;
 use crate::store::Store;
@@ -59,6 +60,12 @@ impl Store {
             };
             self.with_retries(|| format!("marking rows of {}", table.name), mark).await?;
             after.clone_from(last);
+        }
+        if !kind.is_older(0) {
+            // The table of the struct is older than the number, so a row without one counts as one of the first definition.
+            let columns = all(kind).into_iter().map(|column| (table.name.to_string(), column.to_string(), 0));
+            self.create_own().await?;
+            self.begin_backfill(&columns.collect::<Vec<_>>()).await?;
         }
         self.forget_declared(kind).await?;
         self.forget_latest(table.name.as_str()).await?;

@@ -334,7 +334,7 @@ fn computed(kind: &Kind) -> Vec<usize> {
 }
 
 /// Returns the names of the columns that are computed from an object, including columns of many values.
-fn all(kind: &Kind) -> Vec<Ident> {
+pub(super) fn all(kind: &Kind) -> Vec<Ident> {
     let table = kind.table();
     let columns = computed(kind).into_iter().map(|place| table.columns[place].name);
     columns.chain(table.many.iter().map(|many| many.name)).collect()

@@ -3,7 +3,7 @@
 //! Must not: decode an object; the caller brings the decoder.
 
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
-use super::history::mark_deleted;
+use super::history::{Beginnings, mark_deleted};
 use super::locked::LockedRows;
 use super::rejects::{self, Reject};
 use crate::driver::{ErrorClass, StoreError, Transaction};
@@ -495,7 +495,7 @@ async fn write(
     }
     let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
     if !changes.pairs.is_empty() {
-        let locked = LockedRows { table, now, max_packet, no_leftovers: false };
+        let locked = LockedRows { table, now, max_packet, no_leftovers: false, began: &Beginnings::new() };
         for companion in table.companions() {
             let rows: Vec<&Row> =
                 changes.pairs.iter().filter(|(changed, _)| changed.companion(companion)).map(|(_, row)| row).collect();
@@ -506,7 +506,7 @@ async fn write(
     let gone = changes.gone.iter();
     let gone: Vec<Gone<'_>> =
         gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
-    mark_deleted(tx, table, &gone, now).await?;
+    mark_deleted(tx, table, &gone, now, &Beginnings::new()).await?;
     for gone in chunks(&gone, MOST_ROWS, tx.dialect()).filter(|_| logs) {
         let uids: &Vec<&str> = &gone.iter().map(|gone| gone.uid).collect();
         tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at: now }).await?;

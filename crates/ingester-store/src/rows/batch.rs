@@ -7,7 +7,7 @@
 use super::change::{Report, RowChange};
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
 use super::guard::Version;
-use super::history::{begin_versions, is_late, move_versions};
+use super::history::{Beginnings, begin_versions, is_late, move_versions};
 use super::locked::LockedRows;
 use super::log::Log;
 use super::plan::WritePlan;
@@ -18,7 +18,7 @@ use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 use ingester_sql::dialect::Dialect;
-use ingester_sql::dialect::statements::{ClearRejects, Insert, Versions};
+use ingester_sql::dialect::statements::{ClearRejects, Insert, VersionTimes, Versions};
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Batch<'a> {
@@ -32,6 +32,8 @@ pub(super) struct Batch<'a> {
     pub(super) trusting: bool,
     /// The times at which the versions written by this batch begin.
     pub(super) times: Vec<Micros>,
+    /// When the present versions of the locked rows began, if the kind has a history.
+    pub(super) began: Beginnings,
 }
 
 /// The result of inserting rows.
@@ -52,6 +54,7 @@ impl<'a> Batch<'a> {
         clock: impl Fn() -> Micros,
     ) -> Result<Report, sqlx::Error> {
         self.times.clear();
+        self.began.clear();
         let judged = self.write_judged(tx, log).await?;
         let mut plan = self.plan_others(tx, &judged, clock).await?;
         self.insert_absent(tx, &mut plan).await?;
@@ -61,8 +64,8 @@ impl<'a> Batch<'a> {
         // Objects created by a restore. Usually there are none, and then no statement runs.
         let origins: Vec<_> = plan.insert.iter().filter_map(|row| row.origin.as_deref()).collect();
         end_restores(tx, self.table, &origins, self.now, log).await?;
-        let Batch { table, now, max_packet, trusting, .. } = *self;
-        let locked = LockedRows { table, now, max_packet, no_leftovers: trusting };
+        let Batch { table, now, max_packet, trusting, ref began, .. } = *self;
+        let locked = LockedRows { table, now, max_packet, no_leftovers: trusting, began };
         locked.write_main(tx, &plan).await?;
         // The main rows of the judged part are already written. Write their companions now, together with the companions of the other part.
         plan.join(judged);
@@ -126,7 +129,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Inserts the rows that are absent. If another writer has inserted some of them meanwhile, plans those again.
-    async fn insert_absent(&self, tx: &mut Transaction, plan: &mut WritePlan<'a>) -> Result<(), sqlx::Error> {
+    async fn insert_absent(&mut self, tx: &mut Transaction, plan: &mut WritePlan<'a>) -> Result<(), sqlx::Error> {
         let mut inserted = Vec::new();
         while !plan.insert.is_empty() {
             let absent = std::mem::take(&mut plan.insert);
@@ -155,10 +158,19 @@ impl<'a> Batch<'a> {
         self.trusting && matches!(change, RowChange::Row(Row { expected: Some(Expected::Absent), .. }))
     }
 
-    async fn versions(&self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
+    /// Locks rows and returns their versions. If the kind has a history, remembers when they began.
+    async fn versions(&mut self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
+        let table = self.table;
         let mut stored = HashMap::with_capacity(uids.len());
         for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
-            stored.extend(tx.fetch(&Versions { table: self.table, uids, lock: true }).await?);
+            if table.history.is_none() {
+                stored.extend(tx.fetch(&Versions { table, uids, lock: true }).await?);
+                continue;
+            }
+            for (uid, version, began) in tx.fetch(&VersionTimes { table, uids, lock: true }).await? {
+                self.began.insert(uid.clone(), began);
+                stored.insert(uid, version);
+            }
         }
         Ok(stored)
     }

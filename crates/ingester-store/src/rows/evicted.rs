@@ -5,7 +5,7 @@
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
-use super::history::mark_deleted;
+use super::history::{Beginnings, mark_deleted};
 use super::locked::LockedRows;
 use super::plan::{WritePlan, what};
 use super::read::{StoredRow, read_rows};
@@ -243,7 +243,8 @@ impl Store {
         row: &Row,
         becomes: What,
     ) -> Result<(), sqlx::Error> {
-        let locked = LockedRows { table, now: self.now(), max_packet: self.max_packet, no_leftovers: false };
+        let began = &Beginnings::new();
+        let locked = LockedRows { table, now: self.now(), max_packet: self.max_packet, no_leftovers: false, began };
         let plan = WritePlan::of_overwrite(row, becomes);
         locked.write_main(tx, &plan).await?;
         locked.write_companions(tx, &plan).await
@@ -297,5 +298,5 @@ async fn mark(
 ) -> Result<(), sqlx::Error> {
     let gone: Vec<Gone<'_>> =
         rows.iter().map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
-    mark_deleted(tx, table, &gone, now).await
+    mark_deleted(tx, table, &gone, now, &Beginnings::new()).await
 }

@@ -53,6 +53,9 @@ pub(super) async fn move_versions(
     Ok(moved)
 }
 
+/// When the present versions of rows began, by uid. The transaction has locked these rows.
+pub(super) type Beginnings = HashMap<String, Micros>;
+
 /// The `update_time` of the written rows: now, except for the rows in `others`.
 pub(super) struct Times {
     now: Micros,
@@ -68,26 +71,36 @@ impl Times {
 
 /// Copies the ending versions of rows, and returns the times at which the next ones begin: now, by the database's clock, and at least a
 /// microsecond after the start of the ending version. Each row has its uid and its change; `None` if its version stays the same. The
-/// transaction has locked the rows.
+/// transaction has locked the rows. `began` saves reading when the ending versions began.
 pub(super) async fn keep_versions(
     tx: &mut Transaction,
     table: &Table,
     rows: &[(&str, Option<What>)],
     now: Micros,
+    began: &Beginnings,
 ) -> Result<Times, sqlx::Error> {
     let mut times = Times { now, others: HashMap::new() };
     let Some(History { table: former, .. }) = table.history else { return Ok(times) };
     let becomes: HashMap<&str, Option<What>> = rows.iter().copied().collect();
-    let uids: Vec<&str> = rows.iter().map(|(uid, _)| *uid).collect();
-    for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
-        for (uid, began) in tx.fetch(&VersionTimes { table, uids }).await? {
-            let begins = match becomes.get(uid.as_str()) {
-                Some(Some(_)) => now.max(Micros(began.0.saturating_add(1))),
-                _ => began,
-            };
-            if begins != now {
-                times.others.insert(uid, begins);
-            }
+    let mut add = |uid: &str, began: Micros| {
+        let begins = match becomes.get(uid) {
+            Some(Some(_)) => now.max(Micros(began.0.saturating_add(1))),
+            _ => began,
+        };
+        if begins != now {
+            times.others.insert(uid.to_owned(), begins);
+        }
+    };
+    let mut unread = Vec::new();
+    for (uid, _) in rows {
+        match began.get(*uid) {
+            Some(began) => add(uid, *began),
+            None => unread.push(*uid),
+        }
+    }
+    for uids in chunks(&unread, MOST_ROWS, tx.dialect()) {
+        for (uid, _, began) in tx.fetch(&VersionTimes { table, uids, lock: false }).await? {
+            add(&uid, began);
         }
     }
     // Almost always one group, because all rows are updated now.
@@ -122,15 +135,16 @@ pub(super) async fn begin_versions<'u>(
     Ok(())
 }
 
-/// Marks rows that the transaction has locked as deleted.
+/// Marks rows that the transaction has locked as deleted. `began` is as for [`keep_versions`].
 pub(super) async fn mark_deleted(
     tx: &mut Transaction,
     table: &Table,
     gone: &[Gone<'_>],
     now: Micros,
+    began: &Beginnings,
 ) -> Result<(), sqlx::Error> {
     let rows: Vec<_> = gone.iter().map(|gone| (gone.uid, Some(What::Deleted))).collect();
-    let times = keep_versions(tx, table, &rows, now).await?;
+    let times = keep_versions(tx, table, &rows, now, began).await?;
     let (usual, others): (Vec<Gone<'_>>, Vec<Gone<'_>>) = gone.iter().partition(|gone| times.of(gone.uid) == now);
     for gone in chunks(&usual, MOST_ROWS, tx.dialect()) {
         tx.execute(&Tombstone { table, gone, update_time: now }).await?;

@@ -5,7 +5,7 @@
 
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets};
 use super::companions::{CompanionChanges, CompanionRow, alike_but_for_labels};
-use super::history::{keep_versions, mark_deleted};
+use super::history::{Beginnings, keep_versions, mark_deleted};
 use super::plan::{RowOverwrite, StoredCompanions, WritePlan};
 use crate::driver::Transaction;
 use ingester_core::row::Row;
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 
 /// Locked rows of one table.
 #[derive(Clone, Copy)]
-pub(super) struct LockedRows {
+pub(super) struct LockedRows<'a> {
     pub(super) table: &'static Table,
     /// The time at which the written versions begin, by the database's clock.
     pub(super) now: Micros,
@@ -25,13 +25,15 @@ pub(super) struct LockedRows {
     /// True if inserted rows are assumed to have no companions yet. If somebody deleted a main row by hand, that is wrong, and the
     /// statement fails.
     pub(super) no_leftovers: bool,
+    /// When the present versions of some of the rows began; the others are read.
+    pub(super) began: &'a Beginnings,
 }
 
-impl LockedRows {
+impl LockedRows<'_> {
     /// Overwrites, marks and confirms the main rows of a plan. Its rows to insert are in the table already.
     pub(super) async fn write_main(&self, tx: &mut Transaction, plan: &WritePlan<'_>) -> Result<(), sqlx::Error> {
         self.overwrite(tx, &plan.overwrite).await?;
-        mark_deleted(tx, self.table, &plan.mark, self.now).await?;
+        mark_deleted(tx, self.table, &plan.mark, self.now, self.began).await?;
         for uids in chunks(&plan.confirm, MOST_ROWS, tx.dialect()) {
             tx.execute(&ConfirmEvictions { table: self.table, uids }).await?;
         }
@@ -43,7 +45,7 @@ impl LockedRows {
         if self.table.history.is_some() {
             ending.extend(rows.iter().map(|overwrite| (&*overwrite.row.uid, overwrite.becomes())));
         }
-        let times = keep_versions(tx, self.table, &ending, self.now).await?;
+        let times = keep_versions(tx, self.table, &ending, self.now, self.began).await?;
         let rows: Vec<(&Row, Micros)> =
             rows.iter().map(|overwrite| (overwrite.row, times.of(&overwrite.row.uid))).collect();
         let most = most_rows(self.table.columns.len());

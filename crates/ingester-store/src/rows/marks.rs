@@ -5,7 +5,7 @@
 //! Like every writer, it locks main rows first, so a mark and its row agree.
 
 use super::chunks::{MOST_ROWS, chunks};
-use super::history::{keep_versions, mark_deleted};
+use super::history::{Beginnings, keep_versions, mark_deleted};
 use super::proof::{Premise, proved};
 use super::restores::open_restores;
 use crate::driver::{StoreError, Transaction};
@@ -214,7 +214,7 @@ async fn mark_locked(
             deleted.insert(row.uid.to_string());
         }
     }
-    mark_deleted(tx, table, &gone, now).await?;
+    mark_deleted(tx, table, &gone, now, &Beginnings::new()).await?;
     for marks in chunks(&marks, MOST_ROWS, tx.dialect()) {
         tx.execute(&RecordMarks { table: table.name.as_str(), marks }).await?;
     }
@@ -274,7 +274,7 @@ async fn undelete(tx: &mut Transaction, table: &Table, uids: &[&str], now: Micro
         return Ok(());
     }
     let rows: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Revived))).collect();
-    let times = keep_versions(tx, table, &rows, now).await?;
+    let times = keep_versions(tx, table, &rows, now, &Beginnings::new()).await?;
     let (usual, others): (Vec<&str>, Vec<&str>) = uids.iter().partition(|uid| times.of(uid) == now);
     for uids in chunks(&usual, MOST_ROWS, tx.dialect()) {
         tx.execute(&Undelete { table, uids, update_time: now }).await?;

@@ -4,7 +4,7 @@
 //! without a lock is then checked again, because its object may have come back meanwhile.
 
 use super::chunks::{MOST_ROWS, chunks};
-use super::history::keep_versions;
+use super::history::{Beginnings, keep_versions};
 use super::marks::{Mark, MarkingRule};
 use super::proof::{Premise, proved};
 use super::restores::open_restores;
@@ -264,7 +264,7 @@ async fn purge_locked(
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
         let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Purged))).collect();
-        keep_versions(tx, table, &last, at).await?;
+        keep_versions(tx, table, &last, at, &Beginnings::new()).await?;
         if logs {
             tx.execute(&RecordRowChanges { table, uids, what: What::Purged, at }).await?;
         }

@@ -10,7 +10,7 @@
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
-use super::history::mark_deleted;
+use super::history::{Beginnings, mark_deleted};
 use super::log::Log;
 use super::read::{StoredRow, read_rows};
 use crate::driver::{StoreError, Transaction};
@@ -172,7 +172,7 @@ async fn end<'a>(
         Some((_, stored)) if !stored.deleted => {
             let marks = is_this && stored.eviction.is_only_copy();
             if marks {
-                mark_deleted(tx, table, &[gone(uid, stored, now)], now).await?;
+                mark_deleted(tx, table, &[gone(uid, stored, now)], now, &Beginnings::new()).await?;
                 log.stored(What::Deleted, [uid]);
             }
             Ok(marks)

@@ -2,7 +2,7 @@
 
 use super::batch::{Batch, is_unique_violation};
 use super::change::{Rejected, Report, RowChange, latest_of_each};
-use super::history::{is_late, move_versions};
+use super::history::{Beginnings, is_late, move_versions};
 use super::single::{Single, write_single};
 use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
@@ -95,6 +95,7 @@ impl Store {
                     clear_rejects: self.recorded().any(table.kind, changes.iter().map(RowChange::uid)),
                     trusting: true,
                     times: Vec::new(),
+                    began: Beginnings::new(),
                 };
                 let logs = self.logs().await?;
                 match write_single(self, &batch, logs).await? {

@@ -293,10 +293,11 @@ async fn group(
     column: &str,
 ) -> Result<Ending, Failure> {
     let table = question.kind.table();
-    let path = column.trim_start_matches('.');
-    let Some(place) = table.by_name(column).or_else(|| table.by_path(path)) else {
+    let Some(place) = table.place(column) else {
         let known: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-        let meant = nearest(column, &known).map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+        let made = table.made_of(column).map(|column| column.as_str()).filter(|column| known.contains(column));
+        let meant = made.or_else(|| nearest(column, &known));
+        let meant = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
         return Err(Failure::Usage(anyhow!(
             "--group-by: {} has no column `{column}`{meant} (`ingester kinds -o wide` lists them)",
             table.name

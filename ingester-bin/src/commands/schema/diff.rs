@@ -260,7 +260,7 @@ mod tests {
         let shorter = Difference::of(&store, Program::new(AFTER).following()).await.ok().unwrap();
         assert!(shorter.summary.contains("`owner` from VARCHAR(255) to VARCHAR(40)"), "{}", shorter.summary);
         let refused = follow(RETYPED).await.unwrap_err();
-        assert!(refused.ends_with("make it with `ingester schema apply`"), "{refused}");
+        assert!(refused.contains("make it with `ingester schema apply`; `ingester run` then fills"), "{refused}");
         let program = Program::new(RETYPED).following();
         let difference = Difference::of(&store, program).await.ok().unwrap();
         assert_eq!(difference.left.len(), 2, "a column that is not declared any more, and its key");
@@ -270,7 +270,9 @@ mod tests {
         let Failure::Usage(refused) = crate::commands::declared_failure(refused, program) else {
             panic!("it is no failure of the work")
         };
-        assert!(refused.to_string().ends_with("`ingester schema apply --allow-destructive` makes them"), "{refused}");
+        let refused = refused.to_string();
+        assert!(refused.contains("`ingester schema apply --allow-destructive` makes them; "), "{refused}");
+        assert!(refused.ends_with("`ingester backfill KIND` does so at once"), "{refused}");
         store.make_declared(program.of_declared(), May::Drop).await.unwrap();
         assert_eq!(follow(RETYPED).await, Ok(3));
         // Migrations that are built in later do not know these numbers.

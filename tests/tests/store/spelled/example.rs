@@ -14,6 +14,7 @@ pub mod certificate {
     #[ingest(group = "cert-manager.io", version = "v1", kind = "Certificate", plural = "certificates", namespaced)]
     #[ingest(absent = "null", finalizer = "never", evictable = false)]
     #[ingest(key(ready, not_after))]
+    #[ingest(columns(ready, message, issuer_kind, issuer_name, secret_name))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
     #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
@@ -105,12 +106,13 @@ pub mod certificaterequest {
     )]
     #[ingest(absent = "null", finalizer = "never", evictable = false)]
     #[ingest(retention = "365d")]
-    #[index(path = "metadata.annotations", column = "certificate", with = certificate, type = "VARCHAR(253)")]
+    #[ingest(columns(certificate, ready, message, reason, approved, issuer_kind, issuer_name, username))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
     #[index(column = "reason", with = reason, type = "VARCHAR(63)")]
     #[index(column = "approved", with = approved, type = "VARCHAR(16)")]
     #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
+    #[index(path = "metadata.annotations", column = "certificate", with = certificate, type = "VARCHAR(253)")]
     #[serde(rename_all = "camelCase", default)]
     pub struct CertificateRequest {
         #[index(column = "failure_time", path = "failure_time")]
@@ -195,6 +197,7 @@ pub mod issuer {
     #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
     #[ingest(group = "cert-manager.io", version = "v1", kind = "Issuer", plural = "issuers", namespaced)]
     #[ingest(absent = "null", finalizer = "never", evictable = false)]
+    #[ingest(columns(ready, message))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
     // not expressible: column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = "self_signed", with = ...)]`.
@@ -274,6 +277,7 @@ pub mod clusterissuer {
         namespaced = false
     )]
     #[ingest(absent = "null", finalizer = "never", evictable = false)]
+    #[ingest(columns(ready, message))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
     // not expressible: column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = "self_signed", with = ...)]`.
@@ -350,8 +354,9 @@ pub mod acme_order {
     #[ingest(group = "acme.cert-manager.io", version = "v1", kind = "Order", plural = "orders", namespaced)]
     #[ingest(absent = "null", finalizer = "never", evictable = false, table = "acme_order")]
     #[ingest(retention = "365d")]
-    #[index(path = "metadata.annotations", column = "certificate", with = certificate, type = "VARCHAR(253)")]
+    #[ingest(columns(certificate, state, reason, issuer_kind, issuer_name))]
     #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
+    #[index(path = "metadata.annotations", column = "certificate", with = certificate, type = "VARCHAR(253)")]
     #[serde(rename_all = "camelCase", default)]
     pub struct Order {
         #[index(column = "state", path = "state", type = "VARCHAR(16)")]
@@ -411,6 +416,7 @@ pub mod acme_challenge {
     #[ingest(group = "acme.cert-manager.io", version = "v1", kind = "Challenge", plural = "challenges", namespaced)]
     #[ingest(absent = "null", finalizer = "never", evictable = false, table = "acme_challenge")]
     #[ingest(retention = "365d")]
+    #[ingest(columns(dns_name, type, state, reason, presented, issuer_kind))]
     #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
     // not expressible: column `order_name` of `.metadata.ownerReferences[controller="true"].name`; a function can make it, `#[index(column = "order_name", with = ..., type = "VARCHAR(253)")]`.
     #[serde(rename_all = "camelCase", default)]

@@ -76,7 +76,7 @@ log: verbose
             "line 16: ingester.namespaces[0]: found `Team_A`; use the name of a namespace: at most 63 lower-case letters, \
              digits and `-`",
             "line 16: ingester.namespaces[2]: `a` is in this list already; remove one of them",
-            "line 17: ingester.kinds: expected a list, found a single value",
+            "line 17: ingester.kinds: expected a list, found `model`",
             "line 18: ingester.suspend[0]: found `Modle`; there is no such kind; did you mean `Model`?",
             "line 19: ingester.resyncPeriod: found `9000h`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` (never) to `365d`",
             "line 20: ingester.finalizer: found `no`; use one of ensure, existing, never",
@@ -158,8 +158,8 @@ fn too_deep_nesting_is_a_mistake() {
 
 #[test]
 fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
-    only("serve: {certificate: a.pem}", "`serve.certificate` is set and `serve.key` is not: set both");
-    only("serve: {key: a.pem}", "`serve.key` is set and `serve.certificate` is not: set both");
+    only("serve: {certificate: a.pem}", "line 1: `serve.certificate` is set and `serve.key` is not: set both");
+    only("serve: {key: a.pem}", "line 1: `serve.key` is set and `serve.certificate` is not: set both");
     let second = "use a duration such as `10s`, `1h30m` or `90d`, from `1s` to `365d`";
     only("serve: {timeout: 10ms}", &format!("line 1: serve.timeout: found `10ms`; {second}"));
     only("query: {timeout: 0s}", &format!("line 1: query.timeout: found `0s`; {second}"));
@@ -171,16 +171,17 @@ fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
     only("serve: {restore: always}", "line 1: serve.restore: found `always`; use one of user, server, off");
     only("serve: {frontProxy: yes}", "line 1: serve.frontProxy: found `yes`; use one of auto, required, never");
     let wrong = super::mistakes("query: {databaseURL: 'mysql://user:hunter2@'}").join("\n");
-    assert!(wrong.starts_with("`query.databaseURL`: ") && !wrong.contains("hunter2"), "{wrong}");
+    assert!(wrong.starts_with("line 1: `query.databaseURL`: ") && !wrong.contains("hunter2"), "{wrong}");
 }
 
 #[test]
 fn times_of_replicas_that_do_not_fit_together_are_refused() {
     let of = |text: &str| mistakes(&format!("ingester: {{replicas: {{{text}}}}}"));
-    let expected = "`ingester.replicas`: `renewDeadline` must be shorter than `leaseDuration`: a member has to stop before others take over";
+    let expected = "line 1: `ingester.replicas.renewDeadline` (10s) must be shorter than `ingester.replicas.leaseDuration` (10s): a member \
+                    has to stop before others take over";
     assert_eq!(of("leaseDuration: 10s, renewDeadline: 10s"), [expected]);
-    let expected =
-        "`ingester.replicas`: `retryPeriod` must be at most half of `renewDeadline`, so that one renewal may fail";
+    let expected = "line 1: `ingester.replicas.retryPeriod` (6s) must be at most half of `ingester.replicas.renewDeadline` (10s), so that \
+                    one renewal may fail";
     assert_eq!(of("retryPeriod: 6s"), [expected]);
     assert_eq!(of("leaseDuration: 12500ms").len(), 1);
     assert_eq!(of("shards: 0, shardsMap: {Modle: 2}").len(), 2);
@@ -188,6 +189,24 @@ fn times_of_replicas_that_do_not_fit_together_are_refused() {
         of("name: A_b"),
         ["line 1: ingester.replicas.name: found `A_b`; use up to 40 lower-case letters, digits and hyphens"]
     );
+}
+
+#[test]
+fn contradictions_have_the_line_of_a_key_that_the_file_has() {
+    const ENABLED: &str = "metadataStorage:\n  enableMetadataStorage: true\n";
+    for (text, line) in [
+        (
+            format!("{ENABLED}mysql:\n  host: h\n  database: d\n  password: p\n  passwordFile: /f\n"),
+            "line 6: `mysql.password` and",
+        ),
+        (format!("{ENABLED}mysql:\n  host: h\n"), "line 4: `mysql.host` is `h`"),
+        (format!("{ENABLED}  databaseURL: oracle://h/d\n"), "line 3: "),
+        ("serve:\n  certificate: /c\n".to_owned(), "line 2: `serve.certificate` is set"),
+        ("mysql:\n  tls:\n    cert: /c\n".to_owned(), "line 3: `mysql.tls.cert` is set"),
+    ] {
+        let found = mistakes(&text);
+        assert!(found.len() == 1 && found[0].starts_with(line), "{text}: {found:?}");
+    }
 }
 
 #[test]
@@ -217,7 +236,19 @@ fn mistakes_of_rules_name_the_rule_and_the_remedy() {
     assert_eq!(of("[{after: 1d}]"), at(": `name` is missing: messages name the rule by it"));
     assert_eq!(
         of("[{name: a, when: phase=done}]"),
-        at(".when: expected a map with `fieldSelector`, `labelSelector` or both, found a single value")
+        at(".when: expected a map with `fieldSelector`, `labelSelector` or both, found `phase=done`")
+    );
+    assert_eq!(
+        of("[{name: a, after: 5 days}]"),
+        at(
+            ".after: expected how long ago the time of `since` must be: a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`, found `5 days`"
+        )
+    );
+    assert_eq!(
+        of("[{name: a, keepLast: {count: -1}}]"),
+        at(
+            ".keepLast.count: `count` is how many objects of each group stay: use a number from 1 to 100000, found `-1`"
+        )
     );
     assert_eq!(of("[{name: a, when: {}}]"), at(".when: nothing is selected: add `fieldSelector` or `labelSelector`"));
     assert_eq!(

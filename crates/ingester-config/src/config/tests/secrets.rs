@@ -46,6 +46,12 @@ fn no_mistake_repeats_a_password() {
         "mysql: {password: [hunter2]}",
         "mysql: {password: {a: hunter2}}",
         "metadataStorage: {databaseURL: [hunter2]}",
+        "metadataStorage: {passwordCommand: {args: hunter2}}",
+        "metadataStorage: {passwordCommand: {env: hunter2}}",
+        "metadataStorage: {passwordCommand: {env: {a: [hunter2]}}}",
+        "ingester: {kinds: 'mysql://u:hunter2@h/d'}",
+        "policies: {evict: {Model: [{name: a, after: 'mysql://u:hunter2@h/d'}]}}",
+        "mysql: hunter2",
         // Special characters of YAML.
         "mysql: {password: *hunter2}",
         "mysql: {password: &hunter2}",

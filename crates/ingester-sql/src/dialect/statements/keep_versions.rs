@@ -13,7 +13,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO {{ former.name|ident }} ({{ former.columns|names }})
-SELECT {{ table.columns|names }}, ?, ?
+SELECT {{ table.columns|version_values }}, ?, ?
 FROM {{ table|by_uid }}
 WHERE {{ "uid"|is_one_of(uids.len()) }}
 {%- if expected.is_some() %} AND "res_version" = ? AND "ingest_version" <= ? AND "update_time" < ? AND "delete_time" IS NULL AND "evict_time" IS NULL{{ table|lock_rows }}

@@ -336,7 +336,10 @@ read_well! {
     }
     undelete { snapshot(&Undelete { table: &TABLE, uids: UIDS, update_time: NOW }); }
     unnumbered_changes { snapshot(&UnnumberedChanges { table: &TABLE, limit: 100 }); }
-    version_times { snapshot(&VersionTimes { table: &WITH_HISTORY, uids: UIDS }); }
+    version_times {
+        let locked = VersionTimes { table: &WITH_HISTORY, uids: UIDS, lock: true };
+        snapshot_of("VersionTimes", &[&locked, &VersionTimes { lock: false, ..locked }]);
+    }
     versions {
         let locked = Versions { table: &TABLE, uids: UIDS, lock: true };
         snapshot_of("Versions", &[&locked, &Versions { lock: false, ..locked }]);

@@ -1,6 +1,6 @@
 //! Field selectors: `spec.owner.name=ada,status.phase in (Failed, Lost),spec.replicas>=3`.
 
-use super::SelectorError;
+use super::{SelectorError, advice_about_case};
 use crate::query::{Filter, Test};
 use ingester_core::place::{Place, shortened};
 use ingester_core::schema::{FieldOperator, FieldTerm};
@@ -93,14 +93,19 @@ fn filter(text: &str, term: FieldTerm, grammar: Grammar) -> Result<Filter, Mista
             Grammar::Ingester => FieldTerm::OPERATORS,
             Grammar::Kubernetes => "`=`, `==` or `!=`",
         };
-        return Err((term.end, format!("expected {operators} behind `{found}`")));
+        let written = &text[term.begin..term.end];
+        let words = written.split_once(char::is_whitespace).map_or("", |(_, words)| words);
+        let advice = advice_about_case(words.split('(').next().unwrap_or_default());
+        return Err((term.end, format!("expected {operators} behind `{found}`{advice}")));
     };
     let field = &text[term.begin..term.field_end];
     if field.is_empty() {
         return Err((term.begin, "expected the name of a field".into()));
     }
     if let Some(at) = field.find(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err((term.begin + at, "the name of a field has no spaces".into()));
+        let operator = if term.is_list() { "in" } else { "" };
+        let advice = advice_about_case(&format!("{} {operator}", &field[at..]));
+        return Err((term.begin + at, format!("the name of a field has no spaces{advice}")));
     }
     if grammar == Grammar::Kubernetes
         && let Some(what) = unknown_to_kubernetes(operator, field)

@@ -1,6 +1,6 @@
 //! Label selectors: `team=pricing,tier in (web, cache),!draft`.
 
-use super::SelectorError;
+use super::{SelectorError, advice_about_case};
 use crate::query::{Filter, Test};
 use ingester_core::labels::{LabelFault, check_label_key, check_label_value};
 use ingester_core::place::{Place, shortened};
@@ -155,7 +155,12 @@ impl<'t> Parser<'t> {
             Token::Symbol("<") => Ok(label(Test::Less(self.number()?))),
             Token::Word("in") => Ok(label(Test::In(self.values()?))),
             Token::Word("notin") => Ok(label(Test::In(self.values()?)).negated()),
-            _ => Err(self.expected("`=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `,` or the end")),
+            _ => {
+                let mut error = self.expected("`=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `,` or the end");
+                let words = self.text[self.at..].split(['(', ',']).next().unwrap_or_default();
+                error.what.push_str(&advice_about_case(words));
+                Err(error)
+            }
         }
     }
 

@@ -122,6 +122,14 @@ const BAD_LABEL_SELECTORS: &[(&str, &str)] = &[
         "x nott in (y)",
         "`x nott in (y)`, character 3: expected `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `,` or the end, found `nott`",
     ),
+    (
+        "x IN (y)",
+        "`x IN (y)`, character 3: expected `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `,` or the end, found `IN`; `IN` is written in lower case, `in`",
+    ),
+    (
+        "x not in (y)",
+        "`x not in (y)`, character 3: expected `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `,` or the end, found `not`; `not in` is written `notin`",
+    ),
     ("a (", "`a (`, character 3: expected `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `,` or the end, found `(`"),
     ("(", "`(`, character 1: expected a key or `!`, found `(`"),
     ("x=a||y=b", "`x=a||y=b`, character 4: a label's value has letters, digits, `-`, `_` and `.`"),
@@ -416,6 +424,15 @@ fn a_malformed_field_selector_is_refused_with_its_place() {
             "x in a",
             "`x in a`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x in a`",
         ),
+        (
+            "x NotIn(a, b)",
+            "`x NotIn(a, b)`, character 10: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x NotIn(a`; `NotIn` is written in lower case, `notin`",
+        ),
+        (
+            "x NOT IN (a)",
+            "`x NOT IN (a)`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x NOT IN (a)`; `NOT IN` is written `notin`",
+        ),
+        ("x not in (a)", "`x not in (a)`, character 2: the name of a field has no spaces; `not in` is written `notin`"),
         (
             "x isin (a)",
             "`x isin (a)`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `in (...)` or `notin (...)` behind `x isin (a)`",

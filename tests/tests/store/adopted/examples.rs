@@ -1,0 +1,1287 @@
+// `INGESTER_UPDATE=1 cargo test -p ingester-tests --test store adopted` writes it.
+
+use ingester_core::Kind;
+
+pub mod certificate {
+    // The kind Certificate of cert-manager.io/v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind Certificate.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "cert-manager.io", version = "v1", kind = "Certificate", plural = "certificates", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", evictable = false)]
+    #[ingest(key(ready, not_after))]
+    #[ingest(columns(ready, message, issuer_kind, issuer_name, secret_name))]
+    #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
+    #[index(column = "message", with = message, type = "TEXT", key = false)]
+    #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
+    #[index(column = "failed_attempts", with = failed_attempts)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Certificate {
+        #[index(column = "not_after", path = "not_after")]
+        #[index(column = "renewal_time", path = "renewal_time")]
+        #[index(column = "revision", path = "revision", key = false)]
+        pub status: CertificateStatus,
+        #[index(column = "issuer_name", path = "issuer_ref.name", type = "VARCHAR(253)")]
+        #[index(column = "dns_names", path = "dns_names", type = "VARCHAR(253)", many)]
+        #[index(column = "secret_name", path = "secret_name", type = "VARCHAR(253)")]
+        pub spec: CertificateSpec,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateStatus {
+        pub conditions: Vec<CertificateStatusConditions>,
+        pub not_after: Option<Time>,
+        pub renewal_time: Option<Time>,
+        pub revision: Option<i32>,
+        pub failed_issuance_attempts: Option<i32>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateStatusConditions {
+        pub type_: Option<String>,
+        pub status: Option<String>,
+        pub message: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateSpec {
+        pub issuer_ref: CertificateSpecIssuerRef,
+        pub dns_names: Vec<String>,
+        pub secret_name: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateSpecIssuerRef {
+        pub kind: Option<String>,
+        pub name: Option<String>,
+    }
+
+    /// `.status.conditions[type="Ready"].status`
+    fn ready(object: &Certificate) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.status.clone()
+    }
+
+    /// `.status.conditions[type="Ready"].message`
+    fn message(object: &Certificate) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
+    }
+
+    /// `.spec.issuerRef.kind`
+    fn issuer_kind(object: &Certificate) -> Option<String> {
+        let value_1 = || object.spec.issuer_ref.kind.clone();
+        value_1().or_else(|| Some("Issuer".to_owned()))
+    }
+
+    /// `.status.failedIssuanceAttempts`
+    fn failed_attempts(object: &Certificate) -> Option<i32> {
+        let value_1 = || object.status.failed_issuance_attempts;
+        value_1().or(Some(0))
+    }
+}
+
+pub mod certificaterequest {
+    // The kind CertificateRequest of cert-manager.io/v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::object::StringMap;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind CertificateRequest.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(
+        group = "cert-manager.io",
+        version = "v1",
+        kind = "CertificateRequest",
+        plural = "certificaterequests",
+        namespaced
+    )]
+    #[ingest(absent = "null", finalizer = "never", evictable = false)]
+    #[ingest(retention = "365d")]
+    #[ingest(columns(certificate, ready, message, reason, approved, issuer_kind, issuer_name, username))]
+    #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
+    #[index(column = "message", with = message, type = "TEXT", key = false)]
+    #[index(column = "reason", with = reason, type = "VARCHAR(63)")]
+    #[index(column = "approved", with = approved, type = "VARCHAR(16)")]
+    #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
+    #[index(path = "metadata.annotations", column = "certificate", with = certificate, type = "VARCHAR(253)")]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateRequest {
+        #[index(column = "failure_time", path = "failure_time")]
+        pub status: CertificateRequestStatus,
+        #[index(column = "issuer_name", path = "issuer_ref.name", type = "VARCHAR(253)")]
+        #[index(column = "username", path = "username")]
+        pub spec: CertificateRequestSpec,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateRequestStatus {
+        pub conditions: Vec<CertificateRequestStatusConditions>,
+        pub failure_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateRequestStatusConditions {
+        pub type_: Option<String>,
+        pub status: Option<String>,
+        pub message: Option<String>,
+        pub reason: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateRequestSpec {
+        pub issuer_ref: CertificateRequestSpecIssuerRef,
+        pub username: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CertificateRequestSpecIssuerRef {
+        pub kind: Option<String>,
+        pub name: Option<String>,
+    }
+
+    /// `.metadata.annotations["cert-manager.io/certificate-name"]`
+    fn certificate(annotations: &StringMap) -> Option<String> {
+        annotations
+            .iter()
+            .find(|(key, _)| **key == *"cert-manager.io/certificate-name")
+            .map(|(_, value)| value.to_string())
+    }
+
+    /// `.status.conditions[type="Ready"].status`
+    fn ready(object: &CertificateRequest) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.status.clone()
+    }
+
+    /// `.status.conditions[type="Ready"].message`
+    fn message(object: &CertificateRequest) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
+    }
+
+    /// `.status.conditions[type="Ready"].reason`
+    fn reason(object: &CertificateRequest) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.reason.clone()
+    }
+
+    /// `.status.conditions[type="Approved"].status`
+    fn approved(object: &CertificateRequest) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Approved"))?.status.clone()
+    }
+
+    /// `.spec.issuerRef.kind`
+    fn issuer_kind(object: &CertificateRequest) -> Option<String> {
+        let value_1 = || object.spec.issuer_ref.kind.clone();
+        value_1().or_else(|| Some("Issuer".to_owned()))
+    }
+}
+
+pub mod issuer {
+    // The kind Issuer of cert-manager.io/v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use serde::Deserialize;
+
+    /// An object of the kind Issuer.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "cert-manager.io", version = "v1", kind = "Issuer", plural = "issuers", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", evictable = false)]
+    #[ingest(columns(ready, message))]
+    #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
+    #[index(column = "message", with = message, type = "TEXT", key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Issuer {
+        pub status: IssuerStatus,
+        #[index(column = "acme_server", path = "acme.server", type = "VARCHAR(512)")]
+        #[index(column = "ca_secret", path = "ca.secret_name", type = "VARCHAR(253)")]
+        #[index(column = "vault_server", path = "vault.server", type = "VARCHAR(512)")]
+        pub spec: IssuerSpec,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct IssuerStatus {
+        pub conditions: Vec<IssuerStatusConditions>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct IssuerStatusConditions {
+        pub type_: Option<String>,
+        pub status: Option<String>,
+        pub message: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct IssuerSpec {
+        pub acme: IssuerSpecAcme,
+        pub ca: IssuerSpecCa,
+        pub vault: IssuerSpecVault,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct IssuerSpecAcme {
+        pub server: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct IssuerSpecCa {
+        pub secret_name: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct IssuerSpecVault {
+        pub server: Option<String>,
+    }
+
+    /// `.status.conditions[type="Ready"].status`
+    fn ready(object: &Issuer) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.status.clone()
+    }
+
+    /// `.status.conditions[type="Ready"].message`
+    fn message(object: &Issuer) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
+    }
+}
+
+pub mod clusterissuer {
+    // The kind ClusterIssuer of cert-manager.io/v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use serde::Deserialize;
+
+    /// An object of the kind ClusterIssuer.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(
+        group = "cert-manager.io",
+        version = "v1",
+        kind = "ClusterIssuer",
+        plural = "clusterissuers",
+        namespaced = false
+    )]
+    #[ingest(absent = "null", finalizer = "never", evictable = false)]
+    #[ingest(columns(ready, message))]
+    #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
+    #[index(column = "message", with = message, type = "TEXT", key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ClusterIssuer {
+        pub status: ClusterIssuerStatus,
+        #[index(column = "acme_server", path = "acme.server", type = "VARCHAR(512)")]
+        #[index(column = "ca_secret", path = "ca.secret_name", type = "VARCHAR(253)")]
+        #[index(column = "vault_server", path = "vault.server", type = "VARCHAR(512)")]
+        pub spec: ClusterIssuerSpec,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ClusterIssuerStatus {
+        pub conditions: Vec<ClusterIssuerStatusConditions>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ClusterIssuerStatusConditions {
+        pub type_: Option<String>,
+        pub status: Option<String>,
+        pub message: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ClusterIssuerSpec {
+        pub acme: ClusterIssuerSpecAcme,
+        pub ca: ClusterIssuerSpecCa,
+        pub vault: ClusterIssuerSpecVault,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ClusterIssuerSpecAcme {
+        pub server: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ClusterIssuerSpecCa {
+        pub secret_name: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ClusterIssuerSpecVault {
+        pub server: Option<String>,
+    }
+
+    /// `.status.conditions[type="Ready"].status`
+    fn ready(object: &ClusterIssuer) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.status.clone()
+    }
+
+    /// `.status.conditions[type="Ready"].message`
+    fn message(object: &ClusterIssuer) -> Option<String> {
+        object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
+    }
+}
+
+pub mod acme_order {
+    // The kind Order of acme.cert-manager.io/v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::object::StringMap;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind Order.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "acme.cert-manager.io", version = "v1", kind = "Order", plural = "orders", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", evictable = false, table = "acme_order")]
+    #[ingest(retention = "365d")]
+    #[ingest(columns(certificate, state, reason, issuer_kind, issuer_name))]
+    #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
+    #[index(path = "metadata.annotations", column = "certificate", with = certificate, type = "VARCHAR(253)")]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Order {
+        #[index(column = "state", path = "state", type = "VARCHAR(16)")]
+        #[index(column = "reason", path = "reason", type = "TEXT", key = false)]
+        #[index(column = "failure_time", path = "failure_time")]
+        pub status: OrderStatus,
+        #[index(column = "issuer_name", path = "issuer_ref.name", type = "VARCHAR(253)")]
+        #[index(column = "dns_names", path = "dns_names", type = "VARCHAR(253)", many)]
+        pub spec: OrderSpec,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct OrderStatus {
+        pub state: Option<String>,
+        pub reason: Option<String>,
+        pub failure_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct OrderSpec {
+        pub issuer_ref: OrderSpecIssuerRef,
+        pub dns_names: Vec<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct OrderSpecIssuerRef {
+        pub kind: Option<String>,
+        pub name: Option<String>,
+    }
+
+    /// `.metadata.annotations["cert-manager.io/certificate-name"]`
+    fn certificate(annotations: &StringMap) -> Option<String> {
+        annotations
+            .iter()
+            .find(|(key, _)| **key == *"cert-manager.io/certificate-name")
+            .map(|(_, value)| value.to_string())
+    }
+
+    /// `.spec.issuerRef.kind`
+    fn issuer_kind(object: &Order) -> Option<String> {
+        let value_1 = || object.spec.issuer_ref.kind.clone();
+        value_1().or_else(|| Some("Issuer".to_owned()))
+    }
+}
+
+pub mod acme_challenge {
+    // The kind Challenge of acme.cert-manager.io/v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use serde::Deserialize;
+
+    /// An object of the kind Challenge.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "acme.cert-manager.io", version = "v1", kind = "Challenge", plural = "challenges", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", evictable = false, table = "acme_challenge")]
+    #[ingest(retention = "365d")]
+    #[ingest(columns(dns_name, type, state, reason, presented, issuer_kind))]
+    #[index(column = "issuer_kind", with = issuer_kind, type = "VARCHAR(63)")]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Challenge {
+        #[index(column = "dns_name", path = "dns_name", type = "VARCHAR(253)")]
+        #[index(column = "type", path = "type_", type = "VARCHAR(16)")]
+        #[index(column = "issuer_name", path = "issuer_ref.name", type = "VARCHAR(253)")]
+        pub spec: ChallengeSpec,
+        #[index(column = "state", path = "state", type = "VARCHAR(16)")]
+        #[index(column = "reason", path = "reason", type = "TEXT", key = false)]
+        #[index(column = "presented", path = "presented")]
+        pub status: ChallengeStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ChallengeSpec {
+        pub dns_name: Option<String>,
+        pub type_: Option<String>,
+        pub issuer_ref: ChallengeSpecIssuerRef,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ChallengeSpecIssuerRef {
+        pub kind: Option<String>,
+        pub name: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ChallengeStatus {
+        pub state: Option<String>,
+        pub reason: Option<String>,
+        pub presented: Option<bool>,
+    }
+
+    /// `.spec.issuerRef.kind`
+    fn issuer_kind(object: &Challenge) -> Option<String> {
+        let value_1 = || object.spec.issuer_ref.kind.clone();
+        value_1().or_else(|| Some("Issuer".to_owned()))
+    }
+}
+
+pub mod cert_manager_event {
+    // The kind Event of v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind Event.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "", version = "v1", kind = "Event", plural = "events", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", evictable = false, companions = false, table = "cert_manager_event")]
+    #[ingest(retention = "30d")]
+    #[ingest(filter = has_row)]
+    #[ingest(key(involved_uid, last_seen))]
+    #[index(column = "count", with = count, key = false)]
+    #[index(column = "last_seen", with = last_seen)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Event {
+        #[index(column = "involved_kind", path = "kind", type = "VARCHAR(63)")]
+        #[index(column = "involved_name", path = "name", type = "VARCHAR(253)")]
+        #[index(column = "involved_uid", path = "uid", type = "VARCHAR(64)")]
+        pub involved_object: EventInvolvedObject,
+        #[index(column = "type", type = "VARCHAR(16)")]
+        pub type_: Option<String>,
+        #[index(column = "reason", type = "VARCHAR(128)")]
+        pub reason: Option<String>,
+        #[index(column = "message", type = "TEXT", key = false)]
+        pub message: Option<String>,
+        pub count: Option<i32>,
+        pub series: EventSeries,
+        pub last_timestamp: Option<Time>,
+        pub event_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct EventInvolvedObject {
+        pub kind: Option<String>,
+        pub name: Option<String>,
+        pub uid: Option<String>,
+        pub api_version: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct EventSeries {
+        pub count: Option<i32>,
+        pub last_observed_time: Option<Time>,
+    }
+
+    /// `.count`, or `.series.count`
+    fn count(object: &Event) -> Option<i32> {
+        let value_1 = || object.count;
+        let value_2 = || object.series.count;
+        value_1().or_else(value_2).or(Some(1))
+    }
+
+    /// `.lastTimestamp`, or `.series.lastObservedTime`, or `.eventTime`
+    fn last_seen(object: &Event) -> Option<Time> {
+        let value_1 = || object.last_timestamp;
+        let value_2 = || object.series.last_observed_time;
+        let value_3 = || object.event_time;
+        value_1().or_else(value_2).or_else(value_3)
+    }
+
+    /// Whether an object has a row.
+    fn has_row(object: &Event) -> bool {
+        let value_1 = || object.involved_object.api_version.clone();
+        value_1().is_some_and(|text| ["cert-manager.io/v1", "acme.cert-manager.io/v1"].contains(&text.as_str()))
+    }
+}
+
+pub mod kubedl_tfjob {
+    // The kind TFJob of training.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind TFJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "training.kubedl.io", version = "v1alpha1", kind = "TFJob", plural = "tfjobs", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_tfjob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct TFJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: TFJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct TFJobStatus {
+        pub conditions: Vec<TFJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct TFJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &TFJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &TFJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &TFJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_pytorchjob {
+    // The kind PyTorchJob of training.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind PyTorchJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(
+        group = "training.kubedl.io",
+        version = "v1alpha1",
+        kind = "PyTorchJob",
+        plural = "pytorchjobs",
+        namespaced
+    )]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_pytorchjob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct PyTorchJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: PyTorchJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct PyTorchJobStatus {
+        pub conditions: Vec<PyTorchJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct PyTorchJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &PyTorchJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &PyTorchJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &PyTorchJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_xgboostjob {
+    // The kind XGBoostJob of training.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind XGBoostJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(
+        group = "training.kubedl.io",
+        version = "v1alpha1",
+        kind = "XGBoostJob",
+        plural = "xgboostjobs",
+        namespaced
+    )]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_xgboostjob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct XGBoostJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: XGBoostJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct XGBoostJobStatus {
+        pub conditions: Vec<XGBoostJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct XGBoostJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &XGBoostJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &XGBoostJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &XGBoostJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_xdljob {
+    // The kind XDLJob of training.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind XDLJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "training.kubedl.io", version = "v1alpha1", kind = "XDLJob", plural = "xdljobs", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_xdljob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct XDLJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: XDLJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct XDLJobStatus {
+        pub conditions: Vec<XDLJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct XDLJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &XDLJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &XDLJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &XDLJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_marsjob {
+    // The kind MarsJob of training.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind MarsJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "training.kubedl.io", version = "v1alpha1", kind = "MarsJob", plural = "marsjobs", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_marsjob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct MarsJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: MarsJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct MarsJobStatus {
+        pub conditions: Vec<MarsJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct MarsJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &MarsJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &MarsJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &MarsJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_elasticbatchjob {
+    // The kind ElasticBatchJob of inference.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind ElasticBatchJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(
+        group = "inference.kubedl.io",
+        version = "v1alpha1",
+        kind = "ElasticBatchJob",
+        plural = "elasticbatchjobs",
+        namespaced
+    )]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_elasticbatchjob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ElasticBatchJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: ElasticBatchJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ElasticBatchJobStatus {
+        pub conditions: Vec<ElasticBatchJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ElasticBatchJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &ElasticBatchJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &ElasticBatchJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &ElasticBatchJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_elasticdljob {
+    // The kind ElasticDLJob of training.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind ElasticDLJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(
+        group = "training.kubedl.io",
+        version = "v1alpha1",
+        kind = "ElasticDLJob",
+        plural = "elasticdljobs",
+        namespaced
+    )]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_elasticdljob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ElasticDLJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: ElasticDLJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ElasticDLJobStatus {
+        pub conditions: Vec<ElasticDLJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ElasticDLJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &ElasticDLJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &ElasticDLJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &ElasticDLJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_mpijob {
+    // The kind MPIJob of training.kubedl.io/v1alpha1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind MPIJob.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "training.kubedl.io", version = "v1alpha1", kind = "MPIJob", plural = "mpijobs", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_mpijob")]
+    #[ingest(key(namespace, status))]
+    #[ingest(key(status, create_time))]
+    #[ingest(columns(status, running))]
+    #[index(column = "status", with = status, type = "VARCHAR(32)")]
+    #[index(column = "running", with = running, keep)]
+    #[index(column = "changed", with = changed, key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct MPIJob {
+        #[index(column = "finished", path = "completion_time")]
+        pub status: MPIJobStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct MPIJobStatus {
+        pub conditions: Vec<MPIJobStatusConditions>,
+        pub completion_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct MPIJobStatusConditions {
+        pub type_: Option<String>,
+        pub last_transition_time: Option<Time>,
+    }
+
+    /// `.status.conditions[-1].type`
+    fn status(object: &MPIJob) -> Option<String> {
+        let value_1 = || object.status.conditions.last()?.type_.clone();
+        value_1().or_else(|| Some("Created".to_owned()))
+    }
+
+    /// `.status.conditions[type="Running"].lastTransitionTime`
+    fn running(object: &MPIJob) -> Option<Time> {
+        object
+            .status
+            .conditions
+            .iter()
+            .find(|element| element.type_.as_deref() == Some("Running"))?
+            .last_transition_time
+    }
+
+    /// `.status.conditions[-1].lastTransitionTime`
+    fn changed(object: &MPIJob) -> Option<Time> {
+        object.status.conditions.last()?.last_transition_time
+    }
+}
+
+pub mod kubedl_pod {
+    // The kind Pod of v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::object::StringMap;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind Pod.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "", version = "v1", kind = "Pod", plural = "pods", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", table = "kubedl_pod")]
+    #[ingest(key(namespace, phase))]
+    #[ingest(columns(replica_type, replica_index))]
+    #[index(path = "metadata.labels", column = "replica_type", with = replica_type, type = "VARCHAR(63)")]
+    #[index(path = "metadata.labels", column = "replica_index", with = replica_index, type = "VARCHAR(63)", key = false)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Pod {
+        #[index(column = "node", path = "node_name", type = "VARCHAR(256)")]
+        pub spec: PodSpec,
+        #[index(column = "phase", path = "phase", type = "VARCHAR(16)")]
+        #[index(column = "host_ip", path = "host_ip", json = "hostIP", type = "VARCHAR(64)", key = false)]
+        #[index(column = "pod_ip", path = "pod_ip", json = "podIP", type = "VARCHAR(64)")]
+        #[index(column = "start_time", path = "start_time", key = false)]
+        pub status: PodStatus,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct PodSpec {
+        pub node_name: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct PodStatus {
+        pub phase: Option<String>,
+        #[serde(rename = "hostIP")]
+        pub host_ip: Option<String>,
+        #[serde(rename = "podIP")]
+        pub pod_ip: Option<String>,
+        pub start_time: Option<Time>,
+    }
+
+    /// `.metadata.labels.replica-type`
+    fn replica_type(labels: &StringMap) -> Option<String> {
+        labels.iter().find(|(key, _)| **key == *"replica-type").map(|(_, value)| value.to_string())
+    }
+
+    /// `.metadata.labels.replica-index`
+    fn replica_index(labels: &StringMap) -> Option<String> {
+        labels.iter().find(|(key, _)| **key == *"replica-index").map(|(_, value)| value.to_string())
+    }
+}
+
+pub mod kubedl_event {
+    // The kind Event of v1, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use ingester_core::wire::Time;
+    use serde::Deserialize;
+
+    /// An object of the kind Event.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "", version = "v1", kind = "Event", plural = "events", namespaced)]
+    #[ingest(absent = "null", finalizer = "never", companions = false, table = "kubedl_event")]
+    #[ingest(retention = "30d")]
+    #[ingest(filter = has_row)]
+    #[ingest(key(obj_uid, last_timestamp))]
+    #[index(column = "count", with = count, key = false)]
+    #[index(column = "component", with = component, type = "VARCHAR(256)", key = false)]
+    #[index(column = "first_timestamp", with = first_timestamp, key = false)]
+    #[index(column = "last_timestamp", with = last_timestamp)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Event {
+        #[index(column = "obj_kind", path = "kind", type = "VARCHAR(63)")]
+        #[index(column = "obj_namespace", path = "namespace", type = "VARCHAR(63)", key = false)]
+        #[index(column = "obj_name", path = "name", type = "VARCHAR(256)")]
+        #[index(column = "obj_uid", path = "uid", type = "VARCHAR(64)")]
+        pub involved_object: EventInvolvedObject,
+        #[index(column = "type", type = "VARCHAR(16)", key = false)]
+        pub type_: Option<String>,
+        #[index(column = "reason", type = "VARCHAR(128)")]
+        pub reason: Option<String>,
+        #[index(column = "message", type = "TEXT", key = false)]
+        pub message: Option<String>,
+        pub count: Option<i32>,
+        pub series: EventSeries,
+        pub source: EventSource,
+        pub reporting_component: Option<String>,
+        pub first_timestamp: Option<Time>,
+        pub event_time: Option<Time>,
+        pub last_timestamp: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct EventInvolvedObject {
+        pub kind: Option<String>,
+        pub namespace: Option<String>,
+        pub name: Option<String>,
+        pub uid: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct EventSeries {
+        pub count: Option<i32>,
+        pub last_observed_time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct EventSource {
+        pub component: Option<String>,
+    }
+
+    /// `.count`, or `.series.count`
+    fn count(object: &Event) -> Option<i32> {
+        let value_1 = || object.count;
+        let value_2 = || object.series.count;
+        value_1().or_else(value_2).or(Some(1))
+    }
+
+    /// `.source.component`, or `.reportingComponent`
+    fn component(object: &Event) -> Option<String> {
+        let value_1 = || object.source.component.clone();
+        let value_2 = || object.reporting_component.clone();
+        value_1().or_else(value_2)
+    }
+
+    /// `.firstTimestamp`, or `.eventTime`
+    fn first_timestamp(object: &Event) -> Option<Time> {
+        let value_1 = || object.first_timestamp;
+        let value_2 = || object.event_time;
+        value_1().or_else(value_2)
+    }
+
+    /// `.lastTimestamp`, or `.series.lastObservedTime`, or `.eventTime`
+    fn last_timestamp(object: &Event) -> Option<Time> {
+        let value_1 = || object.last_timestamp;
+        let value_2 = || object.series.last_observed_time;
+        let value_3 = || object.event_time;
+        value_1().or_else(value_2).or_else(value_3)
+    }
+
+    /// Whether an object has a row.
+    fn has_row(object: &Event) -> bool {
+        let value_1 = || object.involved_object.kind.clone();
+        value_1().is_some_and(|text| {
+            [
+                "TFJob",
+                "PyTorchJob",
+                "XGBoostJob",
+                "XDLJob",
+                "ElasticBatchJob",
+                "MarsJob",
+                "ElasticDLJob",
+                "MPIJob",
+                "Pod",
+            ]
+            .contains(&text.as_str())
+        })
+    }
+}
+
+pub mod cachedoutput {
+    // The kind CachedOutput of michelangelo.api/v2, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use serde::Deserialize;
+
+    /// An object of the kind CachedOutput.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(group = "michelangelo.api", version = "v2", kind = "CachedOutput", plural = "cachedoutputs", namespaced)]
+    #[ingest(absent = "null", finalizer = "ensure", immutable)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CachedOutput {
+        #[index(column = "type", path = "type_", type = "VARCHAR(64)")]
+        #[index(column = "storage_type", path = "storage_type", type = "VARCHAR(64)")]
+        #[index(column = "storage_uri", path = "storage_uri", type = "TEXT", key = false)]
+        #[index(column = "zone", path = "zone")]
+        #[index(column = "ttl_in_days", path = "ttl_in_days", key = false)]
+        #[index(column = "src_pipeline_run_namespace", path = "source_pipeline_run.namespace", key = false)]
+        #[index(column = "src_pipeline_run", path = "source_pipeline_run.name")]
+        #[index(column = "src_pipeline_run_step", path = "source_pipeline_run_step", key = false)]
+        pub spec: CachedOutputSpec,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CachedOutputSpec {
+        pub type_: Option<String>,
+        pub storage_type: Option<String>,
+        pub storage_uri: Option<String>,
+        pub zone: Option<String>,
+        pub ttl_in_days: Option<i32>,
+        pub source_pipeline_run: CachedOutputSpecSourcePipelineRun,
+        pub source_pipeline_run_step: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct CachedOutputSpecSourcePipelineRun {
+        pub namespace: Option<String>,
+        pub name: Option<String>,
+    }
+}
+
+pub mod evaluationreport {
+    // The kind EvaluationReport of michelangelo.api/v2, as a file of kinds declares it.
+
+    use ingester_core::Ingestable;
+    use serde::Deserialize;
+
+    /// An object of the kind EvaluationReport.
+    #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
+    #[ingest(
+        group = "michelangelo.api",
+        version = "v2",
+        kind = "EvaluationReport",
+        plural = "evaluationreports",
+        namespaced
+    )]
+    #[ingest(absent = "null", finalizer = "ensure", immutable)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct EvaluationReport {
+        #[index(column = "title", path = "title")]
+        pub spec: EvaluationReportSpec,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct EvaluationReportSpec {
+        pub title: Option<String>,
+    }
+}
+
+pub const KINDS: &[Kind] = &[
+    Kind::of::<certificate::Certificate>(),
+    Kind::of::<certificaterequest::CertificateRequest>(),
+    Kind::of::<issuer::Issuer>(),
+    Kind::of::<clusterissuer::ClusterIssuer>(),
+    Kind::of::<acme_order::Order>(),
+    Kind::of::<acme_challenge::Challenge>(),
+    Kind::of::<cert_manager_event::Event>(),
+    Kind::of::<kubedl_tfjob::TFJob>(),
+    Kind::of::<kubedl_pytorchjob::PyTorchJob>(),
+    Kind::of::<kubedl_xgboostjob::XGBoostJob>(),
+    Kind::of::<kubedl_xdljob::XDLJob>(),
+    Kind::of::<kubedl_marsjob::MarsJob>(),
+    Kind::of::<kubedl_elasticbatchjob::ElasticBatchJob>(),
+    Kind::of::<kubedl_elasticdljob::ElasticDLJob>(),
+    Kind::of::<kubedl_mpijob::MPIJob>(),
+    Kind::of::<kubedl_pod::Pod>(),
+    Kind::of::<kubedl_event::Event>(),
+    Kind::of::<cachedoutput::CachedOutput>(),
+    Kind::of::<evaluationreport::EvaluationReport>(),
+];
