@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 /// How objects are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum ReadMethod {
     /// Page by page, with this encoding.
     Paged(&'static str),
     /// As a streamed list.
@@ -22,7 +22,7 @@ pub(crate) enum How {
 
 /// The time and the bytes of reading all objects.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Read {
+pub(crate) struct ReadCost {
     pub(crate) took: Duration,
     pub(crate) bytes: usize,
 }
@@ -32,16 +32,16 @@ const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 const TAIL: usize = 1024;
 
 /// Reads all objects of several kinds at the same time.
-pub(crate) async fn read(client: &Client, paths: &[String], how: How) -> Result<Read> {
+pub(crate) async fn read(client: &Client, paths: &[String], how: ReadMethod) -> Result<ReadCost> {
     let start = Instant::now();
     let mut reading = JoinSet::new();
     for path in paths {
         let (client, path) = (client.clone(), path.clone());
         reading.spawn(async move {
             match how {
-                How::Paged(encoding) => paged(&client, &path, encoding).await,
-                How::Stream => streamed(&client, &path, "application/json").await,
-                How::Metadata => streamed(&client, &path, METADATA).await,
+                ReadMethod::Paged(encoding) => paged(&client, &path, encoding).await,
+                ReadMethod::Stream => streamed(&client, &path, "application/json").await,
+                ReadMethod::Metadata => streamed(&client, &path, METADATA).await,
             }
         });
     }
@@ -49,7 +49,7 @@ pub(crate) async fn read(client: &Client, paths: &[String], how: How) -> Result<
     while let Some(read) = reading.join_next().await {
         bytes += read??;
     }
-    Ok(Read { took: start.elapsed(), bytes })
+    Ok(ReadCost { took: start.elapsed(), bytes })
 }
 
 /// Reads every page, and finds only the token of the next one.

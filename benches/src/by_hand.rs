@@ -4,7 +4,7 @@
 use crate::live::object;
 use crate::objects::{Dice, changed};
 use crate::reference::{Engine, Handmade};
-use crate::store::{Phase, Rows};
+use crate::store::{Operation, Rows};
 use anyhow::{Context as _, Result};
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
@@ -77,14 +77,14 @@ impl<'a, D: Engine> ByHand<'a, D> {
                 Order::Listed => rows.sort_by(|a, b| a.uid.bytes().rev().cmp(b.uid.bytes().rev())),
                 Order::Uid => rows.sort_by(|a, b| a.uid.cmp(&b.uid)),
             }
-            let halves = halves(std::mem::take(rows), Phase::Insert);
+            let halves = halves(std::mem::take(rows), Operation::Insert);
             let handmade = Handmade::<D>::connect(&self.url, kind.table(), 2).await?;
             let start = Instant::now();
-            handmade.write(&halves, Phase::Insert, batch).await?;
+            handmade.write(&halves, Operation::Insert, batch).await?;
             took += start.elapsed();
             for half in halves {
                 let mut phases = Arc::into_inner(half).context("the rows are still being written")?;
-                rows.append(&mut phases[Phase::Insert as usize]);
+                rows.append(&mut phases[Operation::Insert as usize]);
             }
         }
         Ok(took)
@@ -97,10 +97,10 @@ impl<'a, D: Engine> ByHand<'a, D> {
         let rows: Result<Vec<Row>> = (0..updates)
             .map(|place| row(kind, &changed(&object(&mut dice, kind, place, self.bytes)?, burst)))
             .collect();
-        let rows = halves(rows?, Phase::Update);
+        let rows = halves(rows?, Operation::Update);
         let handmade = Handmade::<D>::connect(&self.url, kind.table(), 2).await?;
         let start = Instant::now();
-        handmade.write(&rows, Phase::Update, self.batch()).await?;
+        handmade.write(&rows, Operation::Update, self.batch()).await?;
         Ok(start.elapsed())
     }
 }
@@ -112,7 +112,7 @@ pub(crate) fn row(kind: &Kind, object: &Value) -> Result<Row> {
 }
 
 /// The rows of one phase, for two connections.
-fn halves(mut rows: Vec<Row>, phase: Phase) -> Vec<Rows> {
+fn halves(mut rows: Vec<Row>, phase: Operation) -> Vec<Rows> {
     let second = rows.split_off(rows.len() / 2);
     let half = |rows| {
         let mut phases: [Vec<Row>; 4] = Default::default();

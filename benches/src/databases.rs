@@ -5,20 +5,20 @@ use clap::ValueEnum;
 use ingester_tests::{Durability, MariaDb, MySql, Postgres, SqlServer};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Which {
+pub(crate) enum DatabaseChoice {
     Mariadb,
     Mysql,
     Postgres,
     Sqlite,
 }
 
-impl Which {
+impl DatabaseChoice {
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Which::Mariadb => "MariaDB",
-            Which::Mysql => "MySQL",
-            Which::Postgres => "PostgreSQL",
-            Which::Sqlite => "SQLite",
+            DatabaseChoice::Mariadb => "MariaDB",
+            DatabaseChoice::Mysql => "MySQL",
+            DatabaseChoice::Postgres => "PostgreSQL",
+            DatabaseChoice::Sqlite => "SQLite",
         }
     }
 
@@ -41,16 +41,16 @@ impl Which {
         let options: Vec<String> = pool.map(|pool| self.buffer_pool(pool)).into_iter().collect();
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         match self {
-            Which::Mariadb => work_on(&*MariaDb::start_with(Durability::Durable, &options)?),
-            Which::Mysql => match MySql::start_with(Durability::Durable, &options)? {
+            DatabaseChoice::Mariadb => work_on(&*MariaDb::start_with(Durability::Durable, &options)?),
+            DatabaseChoice::Mysql => match MySql::start_with(Durability::Durable, &options)? {
                 Some(server) => work_on(&server),
                 None => skipped("MySQL (bash tests/install.sh mysql)"),
             },
-            Which::Postgres => match Postgres::start_with(Durability::Durable, &options)? {
+            DatabaseChoice::Postgres => match Postgres::start_with(Durability::Durable, &options)? {
                 Some(server) => work_on(&server),
                 None => skipped("PostgreSQL (bash tests/install.sh postgresql)"),
             },
-            Which::Sqlite => {
+            DatabaseChoice::Sqlite => {
                 let folder = tempfile::tempdir()?;
                 work(names.map(|name| format!("sqlite://{}?mode=rwc", folder.path().join(name).display())))
             }
@@ -67,19 +67,21 @@ impl Which {
         let option = pool.map(|pool| self.buffer_pool(pool));
         let options: Vec<&str> = option.as_deref().into_iter().collect();
         match self {
-            Which::Mariadb => {
+            DatabaseChoice::Mariadb => {
                 let server = MariaDb::start_with(Durability::Durable, &options)?;
                 runtime.block_on(work(&server))
             }
-            Which::Mysql => {
+            DatabaseChoice::Mysql => {
                 let server = MySql::start_with(Durability::Durable, &options)?;
                 runtime.block_on(work(&*server.context("there is no MySQL (bash tests/install.sh mysql)")?))
             }
-            Which::Postgres => {
+            DatabaseChoice::Postgres => {
                 let server = Postgres::start_with(Durability::Durable, &options)?;
                 runtime.block_on(work(&*server.context("there is no PostgreSQL (bash tests/install.sh postgresql)")?))
             }
-            Which::Sqlite => bail!("SQLite is not a server: measure with --database mariadb, mysql or postgres"),
+            DatabaseChoice::Sqlite => {
+                bail!("SQLite is not a server: measure with --database mariadb, mysql or postgres")
+            }
         }
     }
 
@@ -87,8 +89,10 @@ impl Which {
     fn buffer_pool(self, size: &str) -> String {
         match self {
             // Its units are kB, MB, GB.
-            Which::Postgres => format!("--shared_buffers={size}B"),
-            Which::Mariadb | Which::Mysql | Which::Sqlite => format!("--innodb-buffer-pool-size={size}"),
+            DatabaseChoice::Postgres => format!("--shared_buffers={size}B"),
+            DatabaseChoice::Mariadb | DatabaseChoice::Mysql | DatabaseChoice::Sqlite => {
+                format!("--innodb-buffer-pool-size={size}")
+            }
         }
     }
 }
@@ -100,13 +104,13 @@ fn skipped(missing: &str) -> Result<()> {
 
 /// Does `work` with new databases of these names on each of `wanted`, or on all of them if there is none.
 pub(crate) fn on_each<const N: usize>(
-    wanted: &[Which],
+    wanted: &[DatabaseChoice],
     pool: Option<&str>,
     names: [&str; N],
     runtime: &tokio::runtime::Runtime,
-    mut work: impl FnMut(Which, [String; N]) -> Result<()>,
+    mut work: impl FnMut(DatabaseChoice, [String; N]) -> Result<()>,
 ) -> Result<()> {
-    let wanted = if wanted.is_empty() { Which::value_variants() } else { wanted };
+    let wanted = if wanted.is_empty() { DatabaseChoice::value_variants() } else { wanted };
     wanted.iter().try_for_each(|which| which.with(pool, names, runtime, |urls| work(*which, urls)))
 }
 

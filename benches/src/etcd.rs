@@ -27,7 +27,7 @@ pub(crate) fn transactions(
 ) -> impl Iterator<Item = Result<Vec<u8>>> {
     let folder = format!("/registry/{}/{}/{NAMESPACE}", kind.group(), kind.plural());
     let put = move |object: Result<Value>| -> Result<(usize, Value)> {
-        let object = stored(object?, finalized).context("an object without metadata")?;
+        let object = store_object(object?, finalized).context("an object without metadata")?;
         let name = object["metadata"]["name"].as_str().context("an object without a name")?;
         let (key, text) = (format!("{folder}/{name}"), object.to_string());
         let put = json!({"requestPut": {"key": BASE64_STANDARD.encode(key), "value": BASE64_STANDARD.encode(&text)}});
@@ -82,7 +82,7 @@ async fn commit(client: Client, body: Vec<u8>) -> Result<u64> {
 }
 
 /// An object as the API server stores it: without a resourceVersion, which is etcd's revision, and with managed fields.
-fn stored(mut object: Value, finalized: bool) -> Option<Value> {
+fn store_object(mut object: Value, finalized: bool) -> Option<Value> {
     let metadata = object["metadata"].as_object_mut()?;
     metadata.remove("resourceVersion");
     metadata.remove("finalizers");

@@ -23,7 +23,7 @@ use std::ops::Deref;
 pub(crate) struct KubeDl {
     /// Which databases; both by default.
     #[arg(long, value_enum)]
-    database: Vec<Which>,
+    database: Vec<DatabaseChoice>,
     /// Jobs of all kinds together.
     #[arg(long, default_value_t = 200_000)]
     jobs: usize,
@@ -33,7 +33,7 @@ pub(crate) struct KubeDl {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Which {
+enum DatabaseChoice {
     Mariadb,
     Mysql,
 }
@@ -56,11 +56,11 @@ pub(crate) fn run(arguments: &KubeDl) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let wanted = |which| arguments.database.is_empty() || arguments.database.contains(&which);
     let options = ["--innodb-buffer-pool-size=2G"];
-    if wanted(Which::Mariadb) {
+    if wanted(DatabaseChoice::Mariadb) {
         let server = MariaDb::start_with(Durability::Durable, &options)?;
         runtime.block_on(on("MariaDB", server.deref(), arguments))?;
     }
-    if wanted(Which::Mysql) {
+    if wanted(DatabaseChoice::Mysql) {
         match MySql::start_with(Durability::Durable, &options)? {
             Some(server) => runtime.block_on(on("MySQL", server.deref(), arguments))?,
             None => println!("skipped: no MySQL (bash tests/install.sh mysql)"),
@@ -233,10 +233,10 @@ async fn on(name: &str, server: &SqlServer, arguments: &KubeDl) -> Result<()> {
         "INSERT INTO keyed SELECT * FROM had".to_owned(),
         format!("ANALYZE TABLE had, keyed, {tables}"),
     ] {
-        rows(&mut connection, &sql).await?;
+        read_rows(&mut connection, &sql).await?;
     }
     let some = "SELECT name, namespace, job_id FROM had WHERE kind = 'TFJob' LIMIT 1 OFFSET 9999";
-    let some = rows(&mut connection, some).await?.into_iter().next().context("a job")?;
+    let some = read_rows(&mut connection, some).await?.into_iter().next().context("a job")?;
     let some: Vec<String> = some.into_iter().flatten().collect();
     let some: [String; 3] = some.try_into().ok().context("three cells")?;
     println!("\n{name}, {} jobs: ms at the median over the table that KubeDL has, and ratios to it", arguments.jobs);
@@ -257,7 +257,8 @@ async fn on(name: &str, server: &SqlServer, arguments: &KubeDl) -> Result<()> {
 /// Returns the SELECT of the view for each table: the server's definition, cut apart.
 async fn parts(connection: &mut MySqlConnection) -> Result<Vec<String>> {
     let sql = "SELECT view_definition FROM information_schema.views WHERE table_schema = DATABASE() AND table_name = 'job_info'";
-    let text = rows(connection, sql).await?.into_iter().flatten().flatten().next().context("the view's definition")?;
+    let text =
+        read_rows(connection, sql).await?.into_iter().flatten().flatten().next().context("the view's definition")?;
     Ok(text.split(" union all ").map(|part| format!("({part})")).collect())
 }
 
@@ -281,7 +282,7 @@ async fn compare(
     let mut plans = Vec::new();
     let mut found = Vec::new();
     for (_, sql) in asked {
-        found.push(rows(connection, sql).await?.len());
+        found.push(read_rows(connection, sql).await?.len());
         plans.push(plan(server, connection, sql).await?);
     }
     // Those over all kinds find the same; the order of rows of one second is undefined.
@@ -295,7 +296,7 @@ async fn compare(
     let run = |sql: &str| {
         let read = async {
             let mut connection = shared.lock().await;
-            rows(&mut connection, sql).await
+            read_rows(&mut connection, sql).await
         };
         let read = tokio::task::block_in_place(|| handle.block_on(read));
         assert!(read.is_ok(), "{read:?}");
@@ -337,10 +338,10 @@ async fn plan(server: &str, connection: &mut MySqlConnection, sql: &str) -> Resu
             extras.push("derived");
         }
     }
-    rows(connection, "FLUSH STATUS").await?;
-    rows(connection, sql).await?;
+    read_rows(connection, "FLUSH STATUS").await?;
+    read_rows(connection, sql).await?;
     let (mut read, mut written) = (0_u64, 0_u64);
-    for row in rows(connection, "SHOW SESSION STATUS LIKE 'Handler%'").await? {
+    for row in read_rows(connection, "SHOW SESSION STATUS LIKE 'Handler%'").await? {
         let [Some(name), Some(count)] = row.as_slice() else { continue };
         let count: u64 = count.parse()?;
         if name.starts_with("Handler_read") {
@@ -354,7 +355,7 @@ async fn plan(server: &str, connection: &mut MySqlConnection, sql: &str) -> Resu
 }
 
 /// Every cell as text.
-async fn rows(connection: &mut MySqlConnection, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+async fn read_rows(connection: &mut MySqlConnection, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
     let found =
         connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.with_context(|| sql.to_owned())?;
     let texts = |row: &sqlx::mysql::MySqlRow| {

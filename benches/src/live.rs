@@ -6,9 +6,9 @@
 mod burst;
 mod updates;
 
-use crate::bare::{self, How, Read};
+use crate::bare::{self, ReadCost, ReadMethod};
 use crate::by_hand::{ByHand, Order};
-use crate::databases::Which;
+use crate::databases::DatabaseChoice;
 use crate::etcd;
 use crate::objects::{self, Dice};
 use crate::progress::{DEADLINE, WRITTEN, count, cpu, prepared, settled, synced, until, writes};
@@ -34,7 +34,7 @@ pub(crate) const AS_INGESTER: &str = "INGESTER_BENCH_AS_INGESTER";
 pub(crate) struct Live {
     /// Which database; not SQLite.
     #[arg(long, value_enum, default_value = "mariadb")]
-    database: Which,
+    database: DatabaseChoice,
     /// Which API server: a modern one streams lists, the classic one is a kube-apiserver 1.20.
     #[arg(long, value_enum, default_value = "modern")]
     edition: Edition,
@@ -96,7 +96,7 @@ const LARGE: usize = 900_000;
 
 pub(crate) fn run(arguments: &Live) -> Result<()> {
     arguments.database.with_server(arguments.pool.as_deref(), async |server| match arguments.database {
-        Which::Postgres => on::<sqlx::Postgres>(server, arguments).await,
+        DatabaseChoice::Postgres => on::<sqlx::Postgres>(server, arguments).await,
         _ => on::<sqlx::MySql>(server, arguments).await,
     })
 }
@@ -266,7 +266,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    async fn read(&self, how: How) -> Result<Read> {
+    async fn read(&self, how: ReadMethod) -> Result<ReadCost> {
         let read = bare::read(&self.client, &self.paths, how).await?;
         println!("  {how:?}: {:.2} s, {:.1} MB", read.took.as_secs_f64(), read.bytes as f64 / 1e6);
         Ok(read)
@@ -282,11 +282,11 @@ impl Bench<'_> {
     async fn rounds<D: Engine>(&self, by_hand: &mut ByHand<'_, D>, report: &mut Report) -> Result<Ingester> {
         let total = self.objects * self.kinds.len();
         let (whole, known) = match self.arguments.edition {
-            Edition::Classic => (How::Paged("gzip"), How::Paged("gzip")),
-            Edition::Modern => (How::Stream, How::Metadata),
+            Edition::Classic => (ReadMethod::Paged("gzip"), ReadMethod::Paged("gzip")),
+            Edition::Modern => (ReadMethod::Stream, ReadMethod::Metadata),
         };
-        let plain = self.read(How::Paged("identity")).await?;
-        let paged = if self.modern() { Some(self.read(How::Paged("gzip")).await?) } else { None };
+        let plain = self.read(ReadMethod::Paged("identity")).await?;
+        let paged = if self.modern() { Some(self.read(ReadMethod::Paged("gzip")).await?) } else { None };
 
         let mut times = Rounds::default();
         let mut running: Option<Ingester> = None;

@@ -45,11 +45,11 @@ use std::process::ExitCode;
 #[command(name = "ingester-bench", about = "Measures the ingester, each figure beside its baseline in the same run")]
 struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: Benchmark,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum Benchmark {
     /// The work on an object before the database, in MB of JSON a second, beside serde_json's `Value`.
     Pure(pure::Pure),
     /// Writes to databases, beside the reference system's statements and beside a loop without semantics.
@@ -99,18 +99,18 @@ fn main() -> ExitCode {
 
 fn measure() -> anyhow::Result<()> {
     match Arguments::parse().what {
-        What::Pure(arguments) => pure::run(&arguments),
-        What::Store(arguments) => store::run(&arguments),
-        What::Query(arguments) => query::run(&arguments),
-        What::KubeDl(arguments) => kubedl::run(&arguments),
-        What::Retention(arguments) => retention::run(&arguments),
-        What::Live(arguments) => live::run(&arguments),
-        What::Serve(arguments) => serve::run(&arguments),
-        What::Watch(arguments) => watch::run(&arguments),
-        What::Synthetic(arguments) => synthetic::run(&arguments),
-        What::Members(arguments) => synthetic::members::run(&arguments),
-        What::Scale(arguments) => scale::run(&arguments),
-        What::Derive(arguments) => derive::run(&arguments),
-        What::Count => pure::count(),
+        Benchmark::Pure(arguments) => pure::run(&arguments),
+        Benchmark::Store(arguments) => store::run(&arguments),
+        Benchmark::Query(arguments) => query::run(&arguments),
+        Benchmark::KubeDl(arguments) => kubedl::run(&arguments),
+        Benchmark::Retention(arguments) => retention::run(&arguments),
+        Benchmark::Live(arguments) => live::run(&arguments),
+        Benchmark::Serve(arguments) => serve::run(&arguments),
+        Benchmark::Watch(arguments) => watch::run(&arguments),
+        Benchmark::Synthetic(arguments) => synthetic::run(&arguments),
+        Benchmark::Members(arguments) => synthetic::members::run(&arguments),
+        Benchmark::Scale(arguments) => scale::run(&arguments),
+        Benchmark::Derive(arguments) => derive::run(&arguments),
+        Benchmark::Count => pure::count(),
     }
 }

@@ -45,7 +45,7 @@ const COUNTED: usize = 20;
 
 pub(crate) fn run(arguments: &Pure) -> Result<()> {
     for set in sets(arguments.objects) {
-        of(&set, arguments)?;
+        measure_set(&set, arguments)?;
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Pure) -> Result<()> {
 /// Runs each path once, for `tests/instructions.rs`, which finds them by the names of their functions.
 pub(crate) fn count() -> Result<()> {
     for set in sets(COUNTED) {
-        let ready = Ready::of(&set)?;
+        let ready = Ready::from_set(&set)?;
         count_serde_json(&set.texts);
         count_parse(&set.texts);
         count_protobuf(&ready);
@@ -78,7 +78,7 @@ struct Ready {
 }
 
 impl Ready {
-    fn of(set: &Set) -> Result<Self> {
+    fn from_set(set: &Set) -> Result<Self> {
         let kind = find(KINDS, "michelangelo.api/v2", set.kind).context("a kind of the manifest")?;
         let (descriptors, message) =
             kind.protobuf().context("a kind with a message")?.get().map_err(anyhow::Error::msg)?;
@@ -199,9 +199,9 @@ fn forms(set: &Set, kind: &Kind, rounds: usize) -> Result<()> {
     Ok(())
 }
 
-fn of(set: &Set, arguments: &Pure) -> Result<()> {
+fn measure_set(set: &Set, arguments: &Pure) -> Result<()> {
     let rounds = usize::from(arguments.rounds);
-    let ready = &Ready::of(set)?;
+    let ready = &Ready::from_set(set)?;
     let (texts, kind) = (&set.texts, ready.kind);
     let bytes: usize = texts.iter().map(String::len).sum();
     let mut candidates = vec![

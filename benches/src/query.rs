@@ -3,7 +3,7 @@
 //! read the uid, the object and the columns of the order of the first 50 rows, so that all could ask for the next page. Also the memory
 //! that reading all objects takes.
 
-use crate::databases::{self, Which};
+use crate::databases::{self, DatabaseChoice};
 use crate::reference::Engine;
 use crate::rounds::{Candidate, measure};
 use anyhow::{Context as _, Result};
@@ -14,7 +14,7 @@ use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Order, Query, States, Test};
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_store::{ConnectOptions, Store};
 use sqlx::{AssertSqlSafe, Connection, Executor, IntoArguments, Row as _};
 
@@ -22,7 +22,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, IntoArguments, Row as _};
 pub(crate) struct Questions {
     /// Which databases; all by default.
     #[arg(long, value_enum)]
-    database: Vec<Which>,
+    database: Vec<DatabaseChoice>,
     /// Rows in the table.
     #[arg(long, default_value_t = 1_000_000)]
     rows: u32,
@@ -37,9 +37,9 @@ pub(crate) struct Questions {
 pub(crate) fn run(arguments: &Questions) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     databases::on_each(&arguments.database, Some("2G"), ["query"], &runtime, |which, [url]| match which {
-        Which::Mariadb | Which::Mysql => on::<sqlx::MySql>(which, &url, arguments, &runtime),
-        Which::Postgres => on::<sqlx::Postgres>(which, &url, arguments, &runtime),
-        Which::Sqlite => on::<sqlx::Sqlite>(which, &url, arguments, &runtime),
+        DatabaseChoice::Mariadb | DatabaseChoice::Mysql => on::<sqlx::MySql>(which, &url, arguments, &runtime),
+        DatabaseChoice::Postgres => on::<sqlx::Postgres>(which, &url, arguments, &runtime),
+        DatabaseChoice::Sqlite => on::<sqlx::Sqlite>(which, &url, arguments, &runtime),
     })
 }
 
@@ -132,7 +132,12 @@ fn questions() -> Vec<Question> {
     ]
 }
 
-fn on<D: Engine>(which: Which, url: &str, arguments: &Questions, runtime: &tokio::runtime::Runtime) -> Result<()>
+fn on<D: Engine>(
+    which: DatabaseChoice,
+    url: &str,
+    arguments: &Questions,
+    runtime: &tokio::runtime::Runtime,
+) -> Result<()>
 where
     for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
     D::Arguments: IntoArguments<D>,
@@ -159,11 +164,13 @@ where
     );
     for Question { name, query, parameters, columns, shortest } in questions() {
         let asked = store.ask_about(kind, &query, Limits::default())?;
-        let wanted = Wanted::object();
+        let wanted = RequestedParts::object();
         let shortest = format!("SELECT uid, json{columns} FROM pipelinerun WHERE {shortest} LIMIT 51");
         let shortest = match which {
-            Which::Mariadb | Which::Mysql => shortest,
-            Which::Sqlite | Which::Postgres => shortest.replace('`', "\"").replace(" AS CHAR)", " AS TEXT)"),
+            DatabaseChoice::Mariadb | DatabaseChoice::Mysql => shortest,
+            DatabaseChoice::Sqlite | DatabaseChoice::Postgres => {
+                shortest.replace('`', "\"").replace(" AS CHAR)", " AS TEXT)")
+            }
         };
         let same = runtime.block_on(asked.explain(&wanted, 51))?.sql;
         let found = runtime.block_on(asked.page(&wanted, 50, None))?.rows.len();
@@ -197,7 +204,7 @@ where
         let [hand_beside_ours, ours] = &measured[..] else { continue };
         let pair = vec![hand(), Candidate { name: "shortest", run: Box::new(|| by_hand(&shortest, &[])) }];
         let shortest = measure(pair, arguments.rounds).pop().context("two candidates")?;
-        let ms = |took: &crate::rounds::Took| took.median.as_secs_f64() * 1000.0;
+        let ms = |took: &crate::rounds::CandidateTime| took.median.as_secs_f64() * 1000.0;
         let (low, high) = ours.spread;
         println!(
             "{name:28} {:8.2} by hand {:8.2} ours  {:.2}x ({low:.2} to {high:.2}), {found} rows; the shortest SQL {:.2}x",
@@ -213,7 +220,7 @@ where
 /// Reads many objects, and prints by how much the memory grew.
 async fn stream(store: &Store, kind: &Kind, objects: usize) -> Result<()> {
     let asked = store.ask_about(kind, &Query::default(), Limits::default())?;
-    let mut reader = asked.reader(&Wanted::object(), None)?;
+    let mut reader = asked.reader(&RequestedParts::object(), None)?;
     // The first portions show how large objects are.
     let (mut count, mut bytes) = (0, 0);
     let mut first = 0;
@@ -224,7 +231,7 @@ async fn stream(store: &Store, kind: &Kind, objects: usize) -> Result<()> {
             break;
         }
         count += rows.len();
-        bytes += rows.iter().map(|row| row.text(ingester_core::schema::base::JSON).len()).sum::<usize>();
+        bytes += rows.iter().map(|row| row.get_text(ingester_core::schema::base::JSON).len()).sum::<usize>();
         if first == 0 && count > 5000 {
             first = resident()?;
         }
@@ -247,24 +254,28 @@ fn resident() -> Result<usize> {
 }
 
 /// Rows of 50 namespaces, 500 owners and teams; every twentieth is deleted.
-async fn fill<D: sqlx::Database>(connection: &mut D::Connection, which: Which, rows: u32) -> Result<()>
+async fn fill<D: sqlx::Database>(connection: &mut D::Connection, which: DatabaseChoice, rows: u32) -> Result<()>
 where
     for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
 {
     let concat = |text: &str, number: &str| match which {
-        Which::Sqlite => format!("'{text}' || ({number})"),
-        Which::Mariadb | Which::Mysql | Which::Postgres => format!("CONCAT('{text}', {number})"),
+        DatabaseChoice::Sqlite => format!("'{text}' || ({number})"),
+        DatabaseChoice::Mariadb | DatabaseChoice::Mysql | DatabaseChoice::Postgres => {
+            format!("CONCAT('{text}', {number})")
+        }
     };
     let time = |seconds: &str| match which {
-        Which::Sqlite => format!("STRFTIME('%Y-%m-%d %H:%M:%f000', '2026-01-01', '+' || ({seconds}) || ' seconds')"),
-        Which::Mariadb | Which::Mysql => format!("TIMESTAMPADD(SECOND, {seconds}, '2026-01-01')"),
-        Which::Postgres => format!("TIMESTAMPTZ '2026-01-01 00:00:00+00' + ({seconds}) * INTERVAL '1 second'"),
+        DatabaseChoice::Sqlite => {
+            format!("STRFTIME('%Y-%m-%d %H:%M:%f000', '2026-01-01', '+' || ({seconds}) || ' seconds')")
+        }
+        DatabaseChoice::Mariadb | DatabaseChoice::Mysql => format!("TIMESTAMPADD(SECOND, {seconds}, '2026-01-01')"),
+        DatabaseChoice::Postgres => format!("TIMESTAMPTZ '2026-01-01 00:00:00+00' + ({seconds}) * INTERVAL '1 second'"),
     };
-    let quote = if matches!(which, Which::Mariadb | Which::Mysql) { "`" } else { "\"" };
+    let quote = if matches!(which, DatabaseChoice::Mariadb | DatabaseChoice::Mysql) { "`" } else { "\"" };
     let json = match which {
-        Which::Sqlite => "'{\"a\":\"' || PRINTF('%.*c', 1000, 'x') || '\"}'",
-        Which::Mariadb | Which::Mysql => "CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}')",
-        Which::Postgres => "CAST(CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}') AS JSON)",
+        DatabaseChoice::Sqlite => "'{\"a\":\"' || PRINTF('%.*c', 1000, 'x') || '\"}'",
+        DatabaseChoice::Mariadb | DatabaseChoice::Mysql => "CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}')",
+        DatabaseChoice::Postgres => "CAST(CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}') AS JSON)",
     };
     let (uid, namespace, name) = (concat("uid-", "n"), concat("ns-", "n % 50"), concat("name-", "n"));
     let (actor, state) = (concat("actor-", "n % 500"), concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END"));
@@ -289,10 +300,10 @@ where
         ));
     }
     let analyze = match which {
-        Which::Sqlite => "ANALYZE",
-        Which::Mariadb | Which::Mysql => "ANALYZE TABLE pipelinerun, pipelinerun_labels",
+        DatabaseChoice::Sqlite => "ANALYZE",
+        DatabaseChoice::Mariadb | DatabaseChoice::Mysql => "ANALYZE TABLE pipelinerun, pipelinerun_labels",
         // It would do so by itself, in the middle of the questions.
-        Which::Postgres => "VACUUM (ANALYZE) pipelinerun, pipelinerun_labels",
+        DatabaseChoice::Postgres => "VACUUM (ANALYZE) pipelinerun, pipelinerun_labels",
     };
     statements.push(analyze.into());
     for statement in statements {

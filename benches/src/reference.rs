@@ -2,7 +2,7 @@
 
 mod postgres;
 
-use crate::store::{Phase, Rows};
+use crate::store::{Operation, Rows};
 use anyhow::Result;
 use ingester_core::row::Row;
 use ingester_core::schema::{Companion, SqlType, Table, base};
@@ -34,7 +34,7 @@ pub(crate) trait Engine: sqlx::Database {
     /// The assignment of the value that could not be inserted.
     fn assigned(column: &str) -> String;
     /// The end of an INSERT, after its columns. Here and in the conditions, the parameters come from [`Engine::add_rows`].
-    fn rows(columns: usize, rows: usize) -> String {
+    fn render_rows(columns: usize, rows: usize) -> String {
         format!("VALUES {}", lists(columns, rows))
     }
     /// The condition of a column that has one of some texts.
@@ -56,7 +56,7 @@ pub(crate) trait Engine: sqlx::Database {
     }
     fn is_deadlock(error: &sqlx::Error) -> bool;
     /// The one text that a kept statement with a text as its parameter gives.
-    fn text(
+    fn fetch_text(
         connection: &mut Self::Connection,
         sql: String,
         parameter: &str,
@@ -83,7 +83,11 @@ macro_rules! run {
             connection.execute(sqlx::raw_sql(sql)).await.map(drop)
         }
 
-        async fn text(connection: &mut Self::Connection, sql: String, parameter: &str) -> Result<String, sqlx::Error> {
+        async fn fetch_text(
+            connection: &mut Self::Connection,
+            sql: String,
+            parameter: &str,
+        ) -> Result<String, sqlx::Error> {
             sqlx::query_scalar::<$engine, _>(AssertSqlSafe(sql)).bind(parameter.to_owned()).fetch_one(connection).await
         }
 
@@ -173,7 +177,7 @@ impl Engine for Sqlite {
     }
 
     fn pairs_of(rows: usize) -> String {
-        format!("IN ({})", Self::rows(2, rows))
+        format!("IN ({})", Self::render_rows(2, rows))
     }
 
     fn add(arguments: &mut Self::Arguments, value: &Value) -> Result<(), sqlx::error::BoxDynError> {
@@ -319,7 +323,7 @@ impl<D: Engine> Reference<D> {
     }
 
     /// Writes each slice with a separate worker. Returns the number of deadlocks.
-    pub(crate) async fn write(&self, slices: &[Rows], phase: Phase) -> Result<u64> {
+    pub(crate) async fn write(&self, slices: &[Rows], phase: Operation) -> Result<u64> {
         let mut tasks = tokio::task::JoinSet::new();
         for (slice, connection) in slices.iter().zip(&self.connections) {
             let (slice, connection, table) = (slice.clone(), connection.clone(), self.table);
@@ -346,13 +350,18 @@ impl<D: Engine> Reference<D> {
         Ok(deadlocks)
     }
 
-    async fn object(connection: &mut D::Connection, table: &Table, row: &Row, phase: Phase) -> Result<(), sqlx::Error> {
+    async fn object(
+        connection: &mut D::Connection,
+        table: &Table,
+        row: &Row,
+        phase: Operation,
+    ) -> Result<(), sqlx::Error> {
         let now = Micros::now();
         D::simple(connection, D::BEGIN).await?;
         let (columns, pair) = (columns(table), pair_columns());
         let sql = upsert::<D>(table.name.as_str(), &columns, 1, &one_row(&columns));
         execute::<D>(connection, &sql, values(row, now), false).await?;
-        if phase != Phase::Tombstone {
+        if phase != Operation::Tombstone {
             for companion in Companion::OF_METADATA {
                 let name = companion_name(table, companion);
                 let sql = format!("DELETE FROM `{name}` WHERE obj_uid = ?");
@@ -381,7 +390,7 @@ impl<D: Engine> Handmade<D> {
         Ok(Handmade { table, connections })
     }
 
-    pub(crate) async fn write(&self, slices: &[Rows], phase: Phase, batch: usize) -> Result<()> {
+    pub(crate) async fn write(&self, slices: &[Rows], phase: Operation, batch: usize) -> Result<()> {
         let mut tasks = tokio::task::JoinSet::new();
         for (slice, connection) in slices.iter().zip(&self.connections) {
             let (slice, connection, table) = (slice.clone(), connection.clone(), self.table);
@@ -428,10 +437,10 @@ impl<D: Engine> Handmade<D> {
         table: &Table,
         rows: &[Row],
         before: &[Row],
-        phase: Phase,
+        phase: Operation,
     ) -> Result<()> {
         let now = Micros::now();
-        if phase == Phase::Tombstone {
+        if phase == Operation::Tombstone {
             let condition = D::one_of(rows.len());
             let sql = format!("UPDATE `{}` SET delete_time = ?, update_time = ? WHERE uid {condition}", table.name);
             let uids = rows.iter().map(|row| Param::Text(&row.uid)).collect();
@@ -439,9 +448,9 @@ impl<D: Engine> Handmade<D> {
             return Ok(execute_rows::<D>(connection, &sql, &times, (&PAIR_TYPES[..1], uids)).await?);
         }
         let columns = columns(table);
-        let source = D::rows(columns.len(), rows.len());
+        let source = D::render_rows(columns.len(), rows.len());
         let sql = match phase {
-            Phase::Insert => insert(table.name.as_str(), &columns, &source),
+            Operation::Insert => insert(table.name.as_str(), &columns, &source),
             _ => upsert::<D>(table.name.as_str(), &columns, 1, &source),
         };
         let params = rows.iter().flat_map(|row| values(row, now)).collect();
@@ -451,9 +460,9 @@ impl<D: Engine> Handmade<D> {
             let (mut write, mut delete) = (Vec::new(), Vec::new());
             for (row, old) in rows.iter().zip(before) {
                 let (now, old) = (pairs(companion, row), pairs(companion, old));
-                if phase == Phase::Insert {
+                if phase == Operation::Insert {
                     write.extend(now.iter().map(|(key, value)| [&row.uid, key, value]));
-                } else if phase == Phase::Relabel && now != old {
+                } else if phase == Operation::Relabel && now != old {
                     write.extend(
                         now.iter().filter(|pair| !old.contains(pair)).map(|(key, value)| [&row.uid, key, value]),
                     );
@@ -467,9 +476,9 @@ impl<D: Engine> Handmade<D> {
                 execute_rows::<D>(connection, &sql, &[], (&PAIR_TYPES[..2], params)).await?;
             }
             if !write.is_empty() {
-                let (pair, source) = (pair_columns(), D::rows(PAIR.len(), write.len()));
+                let (pair, source) = (pair_columns(), D::render_rows(PAIR.len(), write.len()));
                 let sql = match phase {
-                    Phase::Insert => insert(&name, &pair, &source),
+                    Operation::Insert => insert(&name, &pair, &source),
                     _ => upsert::<D>(&name, &pair, 2, &source),
                 };
                 let params = write.iter().flatten().map(|text| Param::Text(text)).collect();

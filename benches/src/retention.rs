@@ -3,12 +3,12 @@
 //! Two writers, as a kind has them: one writes single objects, as they change, the other one batches. They write to rows that lie between
 //! the purged ones.
 
-use crate::databases::{self, Which};
+use crate::databases::{self, DatabaseChoice};
 use crate::objects::{self, Dice, updated};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use crd_specs::KINDS;
-use ingester_config::{Config, Kept, Live};
+use ingester_config::{Config, Live, RetentionTime};
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Retention {
     /// Which databases; all by default.
     #[arg(long, value_enum)]
-    database: Vec<Which>,
+    database: Vec<DatabaseChoice>,
     /// Rows of deleted objects.
     #[arg(long, default_value_t = 200_000)]
     tombstones: usize,
@@ -69,7 +69,8 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
         let done = async {
             if purging {
                 // It waits for its next round once everything is purged.
-                let retention = ingester_config::Retention { deleted: Some(Kept::For(AGE)), ..Default::default() };
+                let retention =
+                    ingester_config::Retention { deleted: Some(RetentionTime::For(AGE)), ..Default::default() };
                 let config = Config { retention, ..Config::default() };
                 let suspension = Suspension::new(&[kind], &config, &metrics);
                 let (store, kinds) = (store.clone(), vec![kind]);
@@ -102,8 +103,8 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
             write(&store, &kind, &mut batches, BATCH, second, &stop),
         );
         let seconds = begin.elapsed().as_secs_f64();
-        println!("  {phase:<14} single objects: {}", shown(ones?, seconds));
-        println!("  {:<14} batches of {BATCH}:  {}", "", shown(many?, seconds));
+        println!("  {phase:<14} single objects: {}", render_times(ones?, seconds));
+        println!("  {:<14} batches of {BATCH}:  {}", "", render_times(many?, seconds));
         if purging {
             let rows = purged(&metrics);
             println!("  {rows} rows purged in {seconds:.1} s: {:.0} a second", rows as f64 / seconds);
@@ -120,7 +121,7 @@ fn purged(metrics: &Metrics) -> usize {
 }
 
 /// How long writes took.
-fn shown(mut took: Vec<Duration>, seconds: f64) -> String {
+fn render_times(mut took: Vec<Duration>, seconds: f64) -> String {
     took.sort();
     let ms = |assignment: f64| {
         let place = (took.len() as f64 * assignment) as usize;

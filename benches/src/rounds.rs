@@ -9,7 +9,7 @@ pub(crate) struct Candidate<'a> {
 }
 
 /// The time of a candidate.
-pub(crate) struct Took {
+pub(crate) struct CandidateTime {
     pub(crate) name: &'static str,
     /// The median over the rounds.
     pub(crate) median: Duration,
@@ -20,7 +20,7 @@ pub(crate) struct Took {
 }
 
 /// Runs the candidates in turn, in rounds, after one round that does not count. The first one is the baseline.
-pub(crate) fn measure(mut candidates: Vec<Candidate<'_>>, rounds: usize) -> Vec<Took> {
+pub(crate) fn measure(mut candidates: Vec<Candidate<'_>>, rounds: usize) -> Vec<CandidateTime> {
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); candidates.len()];
     for round in 0..=rounds {
         // Each candidate goes first equally often.
@@ -40,7 +40,7 @@ pub(crate) fn measure(mut candidates: Vec<Candidate<'_>>, rounds: usize) -> Vec<
         let mut sorted = of.clone();
         sorted.sort();
         let outer = ratios.len() / 10;
-        Took {
+        CandidateTime {
             name: candidate.name,
             median: sorted[sorted.len() / 2],
             ratio: ratios[ratios.len() / 2],

@@ -436,13 +436,13 @@ mod tests {
     use clap::Parser;
 
     #[derive(Parser)]
-    struct Line {
+    struct CommandLine {
         #[command(flatten)]
         scale: Scale,
     }
 
     fn scale(arguments: &[&str]) -> Scale {
-        Line::parse_from([&["scale"], arguments].concat()).scale
+        CommandLine::parse_from([&["scale"], arguments].concat()).scale
     }
 
     fn run(scale: &Scale, load: Load, death: Option<f64>) -> Outcome {

@@ -15,7 +15,7 @@ use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Value;
 use ingester_sql::query::{Filter, Query, Test};
-use ingester_store::query::{Asked, Limits, Wanted};
+use ingester_store::query::{Limits, PreparedQuery, RequestedParts};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::{ApiServer, Durability, Edition, MariaDb, install};
 use kube::Client;
@@ -56,15 +56,15 @@ pub(crate) struct Serve {
 }
 
 /// Ends with the value.
-pub(crate) struct Running(Child, #[allow(dead_code, reason = "removed at the end")] tempfile::TempDir);
+pub(crate) struct RunningProcess(Child, #[allow(dead_code, reason = "removed at the end")] tempfile::TempDir);
 
-impl Running {
+impl RunningProcess {
     pub(crate) fn id(&self) -> u32 {
         self.0.id()
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -266,10 +266,10 @@ impl Question {
 }
 
 /// Reads a page of the store, or all pages.
-async fn page(asked: &Asked<'_>, limit: usize, paged: bool) -> Result<()> {
+async fn page(asked: &PreparedQuery<'_>, limit: usize, paged: bool) -> Result<()> {
     let mut next = None;
     loop {
-        let page = asked.page(&Wanted::object(), limit, next.as_deref()).await?;
+        let page = asked.page(&RequestedParts::object(), limit, next.as_deref()).await?;
         ensure!(!page.rows.is_empty(), "nothing was found");
         next = page.next;
         if !paged || next.is_none() {
@@ -352,12 +352,12 @@ async fn fill(client: &Client, url: &str, arguments: &Serve) -> Result<()> {
 }
 
 /// Starts the server on a free port.
-async fn start(url: &str) -> Result<(Running, u16)> {
+async fn start(url: &str) -> Result<(RunningProcess, u16)> {
     start_with(url, "").await
 }
 
 /// Starts the server on a free port, with this configuration.
-pub(crate) async fn start_with(url: &str, configuration: &str) -> Result<(Running, u16)> {
+pub(crate) async fn start_with(url: &str, configuration: &str) -> Result<(RunningProcess, u16)> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("config.yaml");
@@ -367,7 +367,7 @@ pub(crate) async fn start_with(url: &str, configuration: &str) -> Result<(Runnin
     // The configuration is not the place of a URL here: the environment stands above it.
     let process =
         process.env(AS_INGESTER, "1").env("DATABASE_URL", url).env("RUST_LOG", "warn").stdin(Stdio::null()).spawn()?;
-    let mut process = Running(process, folder);
+    let mut process = RunningProcess(process, folder);
     let begin = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
         ensure!(process.0.try_wait()?.is_none(), "the server ended");
@@ -378,7 +378,7 @@ pub(crate) async fn start_with(url: &str, configuration: &str) -> Result<(Runnin
 }
 
 /// Returns the server's memory before and with idle connections, each of which has had one answer.
-async fn idle(process: &Running, port: u16, connections: usize) -> Result<()> {
+async fn idle(process: &RunningProcess, port: u16, connections: usize) -> Result<()> {
     let resident = || -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", process.0.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;

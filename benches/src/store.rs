@@ -4,7 +4,7 @@
 //! All candidates write the same sort of rows, made beforehand, into their own tables in one server. They take turns
 //! in each round, and each begins with empty tables, so that none waits for what another left in the server's memory.
 
-use crate::databases::{self, Which};
+use crate::databases::{self, DatabaseChoice};
 use crate::objects::{self, Dice, relabelled, updated};
 use crate::reference::{Engine, Handmade, Reference};
 use anyhow::{Context as _, Result, ensure};
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Databases {
     /// Which databases; all by default.
     #[arg(long, value_enum)]
-    database: Vec<Which>,
+    database: Vec<DatabaseChoice>,
     /// Objects that each candidate writes in each round, into empty tables.
     #[arg(long, default_value_t = 2000)]
     objects: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Databases {
 
 /// The operations on every object, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum Operation {
     Insert,
     Update,
     /// One label is removed, one is added, one changes.
@@ -56,7 +56,7 @@ pub(crate) enum Phase {
     Tombstone,
 }
 
-const PHASES: [Phase; 4] = [Phase::Insert, Phase::Update, Phase::Relabel, Phase::Tombstone];
+const PHASES: [Operation; 4] = [Operation::Insert, Operation::Update, Operation::Relabel, Operation::Tombstone];
 
 /// The rows of one slice of objects, by phase.
 pub(crate) type Rows = Arc<[Vec<Row>; 4]>;
@@ -72,9 +72,11 @@ pub(crate) fn run(arguments: &Databases) -> Result<()> {
     databases::on_each(&arguments.database, arguments.pool.as_deref(), databases, &runtime, |which, urls| {
         let name = which.title();
         match which {
-            Which::Mariadb | Which::Mysql => runtime.block_on(on::<sqlx::MySql>(name, urls, arguments)),
-            Which::Postgres => runtime.block_on(on::<sqlx::Postgres>(name, urls, arguments)),
-            Which::Sqlite => runtime.block_on(on::<sqlx::Sqlite>(name, urls, arguments)),
+            DatabaseChoice::Mariadb | DatabaseChoice::Mysql => {
+                runtime.block_on(on::<sqlx::MySql>(name, urls, arguments))
+            }
+            DatabaseChoice::Postgres => runtime.block_on(on::<sqlx::Postgres>(name, urls, arguments)),
+            DatabaseChoice::Sqlite => runtime.block_on(on::<sqlx::Sqlite>(name, urls, arguments)),
         }
     })
 }
@@ -237,7 +239,7 @@ async fn print_size<D: Engine>(
     let mut bytes = Vec::new();
     for name in [table.name, former.name] {
         D::simple(connection, format!("{} {name}", D::ANALYZE).leak()).await?;
-        bytes.push(D::text(connection, sql.to_owned(), name.as_str()).await?.parse::<f64>()?);
+        bytes.push(D::fetch_text(connection, sql.to_owned(), name.as_str()).await?.parse::<f64>()?);
     }
     let (row, version) = (bytes[0] / objects as f64, bytes[1] / (3 * objects) as f64);
     println!("  on disk: {version:.0} bytes a former version, {row:.0} bytes a row ({:.2}x)", version / row);
@@ -287,10 +289,10 @@ pub(crate) fn slices(kind: &Kind, dice: &mut Dice, objects: usize, workers: usiz
 }
 
 /// The batches of each worker. They own their rows, as in a controller: copying is not part of writing.
-fn batches(slices: &[Rows], phase: Phase) -> Vec<Vec<Vec<RowChange>>> {
+fn batches(slices: &[Rows], phase: Operation) -> Vec<Vec<Vec<RowChange>>> {
     let change = |row: &Row| match (phase, row.delete_time) {
         // Only the mark, like the other candidates.
-        (Phase::Tombstone, Some(delete_time)) => {
+        (Operation::Tombstone, Some(delete_time)) => {
             RowChange::Tombstone { uid: row.uid.clone(), res_version: row.res_version, delete_time }
         }
         _ => RowChange::Row(row.clone()),

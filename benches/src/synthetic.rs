@@ -9,9 +9,9 @@ mod source;
 
 pub(crate) use source::serve;
 
-use crate::bare::{self, How, Read, Watch};
+use crate::bare::{self, ReadCost, ReadMethod, Watch};
 use crate::by_hand::{ByHand, Order};
-use crate::databases::Which;
+use crate::databases::DatabaseChoice;
 use crate::live::{self, AS_INGESTER, NAMESPACE};
 use crate::progress::{WRITTEN, count, cpu, prepared, settled, synced, until, writes};
 use crate::reference::Engine;
@@ -37,7 +37,7 @@ pub(crate) const AS_SOURCE: &str = "INGESTER_BENCH_AS_SOURCE";
 pub(crate) struct Synthetic {
     /// Which database; not SQLite.
     #[arg(long, value_enum, default_value = "mariadb")]
-    database: Which,
+    database: DatabaseChoice,
     /// Objects in the source. With several numbers, such as `100000,1000000`, each is measured, and the memory of an object between
     /// the first and the last one.
     #[arg(long, default_value = "20000", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Synthetic) -> Result<()> {
         for objects in &arguments.objects {
             let objects = *objects as usize;
             let memory = match arguments.database {
-                Which::Postgres => with_objects::<sqlx::Postgres>(server, arguments, objects).await?,
+                DatabaseChoice::Postgres => with_objects::<sqlx::Postgres>(server, arguments, objects).await?,
                 _ => with_objects::<sqlx::MySql>(server, arguments, objects).await?,
             };
             measured.push((objects, memory));
@@ -114,7 +114,7 @@ struct Times {
 async fn with_objects<D: Engine>(server: &SqlServer, arguments: &Synthetic, objects: usize) -> Result<[f64; 2]> {
     let (kind, events) = (live::kind()?, arguments.events.min(objects));
     let speed = arguments.speed.map(|megabytes| megabytes * 1_000_000);
-    let mut source = Running::start(&kind, Parameters { objects, bytes: arguments.bytes, speed, shards: false })?;
+    let mut source = SourceProcess::start(&kind, Parameters { objects, bytes: arguments.bytes, speed, shards: false })?;
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
     let kubeconfig = folder.path().join("kubeconfig");
     std::fs::write(&kubeconfig, source.kubeconfig()).context("writing the kubeconfig")?;
@@ -126,7 +126,7 @@ async fn with_objects<D: Engine>(server: &SqlServer, arguments: &Synthetic, obje
 
     let (mut report, mut times, mut bytes) = (Report::default(), Times::default(), 0);
     for round in 0..usize::from(arguments.rounds) {
-        let stream = source.read(How::Stream).await?;
+        let stream = source.read(ReadMethod::Stream).await?;
         bytes = stream.bytes;
         times.streams.push(stream.took);
         times.watches.push(source.bare_watch(events).await?);
@@ -159,7 +159,7 @@ async fn one_round(
     server: &SqlServer,
     arguments: &Synthetic,
     kind: &Kind,
-    source: &mut Running,
+    source: &mut SourceProcess,
     kubeconfig: &Path,
     times: &mut Times,
     report: &mut Report,
@@ -195,7 +195,7 @@ async fn one_round(
 
     settled(&ingester).await?;
     ingester.stop()?;
-    times.metadata.push(source.read(How::Metadata).await?.took);
+    times.metadata.push(source.read(ReadMethod::Metadata).await?.took);
     let before = writes(server).await?;
     let start = Instant::now();
     ingester.restart()?;
@@ -251,7 +251,7 @@ impl Times {
 }
 
 /// The process of the source, and the number of updates that it was asked for.
-pub(crate) struct Running {
+pub(crate) struct SourceProcess {
     process: Child,
     client: Client,
     url: String,
@@ -260,10 +260,10 @@ pub(crate) struct Running {
     sent: usize,
 }
 
-impl Running {
+impl SourceProcess {
     fn start(kind: &Kind, parameters: Parameters) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.env(AS_SOURCE, parameters.text()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.env(AS_SOURCE, parameters.to_text()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().context("starting the source")?;
         let mut port = String::new();
         BufReader::new(process.stdout.take().context("the source's output")?).read_line(&mut port)?;
@@ -271,7 +271,7 @@ impl Running {
         let url = format!("http://{}:{}", Ipv4Addr::LOCALHOST, port.trim());
         let client = Client::try_from(Config::new(url.parse().context("the source's address")?))?;
         let path = format!("/apis/{}/namespaces/{NAMESPACE}/{}", kind.api_version(), kind.plural());
-        Ok(Running { process, client, url, path, objects: parameters.objects, sent: 0 })
+        Ok(SourceProcess { process, client, url, path, objects: parameters.objects, sent: 0 })
     }
 
     fn kubeconfig(&self) -> String {
@@ -287,7 +287,7 @@ impl Running {
         kubeconfig.to_string()
     }
 
-    async fn read(&self, how: How) -> Result<Read> {
+    async fn read(&self, how: ReadMethod) -> Result<ReadCost> {
         bare::read(&self.client, std::slice::from_ref(&self.path), how).await
     }
 
@@ -314,7 +314,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for SourceProcess {
     fn drop(&mut self) {
         // It also ends when its input does.
         let _ = self.process.kill();

@@ -5,7 +5,7 @@
 //! then it counts as nothing.
 
 use crate::progress;
-use crate::serve::{Running, start_with};
+use crate::serve::{RunningProcess, start_with};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use crd_specs::KINDS;
@@ -56,7 +56,7 @@ enum Writer {
 }
 
 /// The time of the answer to each change, indexed by the change's number.
-type Answered = Arc<Vec<OnceLock<Instant>>>;
+type AnswerTimes = Arc<Vec<OnceLock<Instant>>>;
 
 pub(crate) fn run(arguments: &Watch) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -169,7 +169,7 @@ async fn lags(
     static CHANGES: AtomicUsize = AtomicUsize::new(1);
     let (first, changes) = (CHANGES.load(Ordering::SeqCst), rate * arguments.seconds as usize);
     CHANGES.fetch_add(changes, Ordering::SeqCst);
-    let answered: Answered = Arc::new((0..changes).map(|_| OnceLock::new()).collect());
+    let answered: AnswerTimes = Arc::new((0..changes).map(|_| OnceLock::new()).collect());
     let received = Arc::new(Mutex::new(Vec::new()));
     let open = Arc::new(Semaphore::new(0));
     let mut tasks = tokio::task::JoinSet::new();
@@ -229,7 +229,7 @@ fn resident(id: Option<u32>) -> Result<u64> {
 }
 
 /// Returns the server's memory before and with watches without changes.
-async fn idle(process: &Running, port: u16, watches: usize) -> Result<()> {
+async fn idle(process: &RunningProcess, port: u16, watches: usize) -> Result<()> {
     let before = resident(Some(process.id()))?;
     let mut open = Vec::with_capacity(watches);
     while open.len() < watches {

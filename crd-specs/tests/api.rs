@@ -2,7 +2,7 @@
 
 use crate::golden::camel;
 use crate::objects::{object, read};
-use crate::places::{self, API, Field, Place, Shape, Step, Type, fields, path, places};
+use crate::places::{self, API, Field, FieldPath, Shape, Step, Type, fields, path, places};
 use crd_specs::{
     KINDS, cluster, common, deployment, inference_server, job, model, pipeline, pipeline_run, project, ray_cluster,
     ray_job, revision, schema, trigger_run,
@@ -360,7 +360,7 @@ fn wrong(field: &Field) -> &'static [&'static str] {
     }
 }
 
-fn for_every_field(mut look: impl FnMut(&Place)) {
+fn for_every_field(mut look: impl FnMut(&FieldPath)) {
     let mut count = 0;
     for place in KINDS.iter().flat_map(places) {
         look(&place);
@@ -369,14 +369,14 @@ fn for_every_field(mut look: impl FnMut(&Place)) {
     assert!(count > 500, "only {count} fields were looked at");
 }
 
-fn assert_reads(place: &Place, steps: &[Step], value: &str) {
+fn assert_reads(place: &FieldPath, steps: &[Step], value: &str) {
     let text = object(place.kind, steps, value);
     if let Err(refusal) = read(place.kind, &text) {
         panic!("{:?} with {value} at {} ({:?}): {refusal}", place.kind, path(steps), place.field);
     }
 }
 
-fn assert_refuses(place: &Place, steps: &[Step], value: &str) {
+fn assert_refuses(place: &FieldPath, steps: &[Step], value: &str) {
     let text = object(place.kind, steps, value);
     match read(place.kind, &text) {
         Ok(_) => panic!("{:?} takes {value} at {} ({:?})", place.kind, path(steps), place.field),

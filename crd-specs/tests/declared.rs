@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// A kind, and the same one declared.
-struct Both {
+struct KindPair {
     compiled: &'static Kind,
     declared: Kind,
     /// The values of an object without spec and status.
@@ -28,7 +28,7 @@ struct Both {
 }
 
 /// Each kind with the columns whose values are somewhere in the JSON.
-static BOTH: LazyLock<Vec<Both>> = LazyLock::new(|| {
+static BOTH: LazyLock<Vec<KindPair>> = LazyLock::new(|| {
     let declared = |compiled: &'static Kind| {
         let (group, version, kind) = (compiled.group(), compiled.version(), compiled.kind());
         let mut text = format!(
@@ -43,13 +43,13 @@ static BOTH: LazyLock<Vec<Both>> = LazyLock::new(|| {
         let bare = format!(
             r#"{{"apiVersion": "{group}/{version}", "kind": "{kind}", "metadata": {{"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "1"}}}}"#
         );
-        Both { compiled, declared: file.kinds[0], empty: read(compiled, &bare).unwrap() }
+        KindPair { compiled, declared: file.kinds[0], empty: read(compiled, &bare).unwrap() }
     };
     KINDS.iter().map(declared).collect()
 });
 
 /// Compares the rows of one object, and returns how many of the indexed values were not absent.
-fn compare(both: &Both, compiled: &Row, declared: &Row) -> Result<usize, String> {
+fn compare(both: &KindPair, compiled: &Row, declared: &Row) -> Result<usize, String> {
     let table = both.compiled.table();
     let mut there = 0;
     for (place, column) in both.declared.table().columns.iter().enumerate() {
@@ -71,7 +71,7 @@ fn compare(both: &Both, compiled: &Row, declared: &Row) -> Result<usize, String>
     Ok(there)
 }
 
-fn both_of(kind: &Kind) -> &'static Both {
+fn both_of(kind: &Kind) -> &'static KindPair {
     BOTH.iter().find(|both| both.compiled.kind() == kind.kind()).unwrap()
 }
 

@@ -17,7 +17,7 @@ impl Dice {
         (z ^ (z >> 31)) % sides
     }
 
-    fn text(&mut self) -> String {
+    fn draw_text(&mut self) -> String {
         let texts = ["a", "née", "日本語", "with \"quotes\" and \\", "\u{1F600}", "line\nbreak\u{0}", "0", "x"];
         texts[self.roll(texts.len() as u64) as usize].repeat(1 + self.roll(20) as usize)
     }
@@ -28,14 +28,17 @@ impl Dice {
             0 => Json::Null,
             1 => json!(self.roll(2) == 0),
             2 => json!(self.roll(1 << 30) as f64 / 8.0),
-            3 => json!(self.text()),
+            3 => json!(self.draw_text()),
             4 => (0..self.roll(4)).map(|_| self.anything(depth + 1)).collect(),
             _ => self.any_object(depth + 1),
         }
     }
 
     fn any_object(&mut self, depth: u32) -> Json {
-        (0..self.roll(4)).map(|n| (format!("{}{n}", self.text()), self.anything(depth))).collect::<Map<_, _>>().into()
+        (0..self.roll(4))
+            .map(|n| (format!("{}{n}", self.draw_text()), self.anything(depth)))
+            .collect::<Map<_, _>>()
+            .into()
     }
 
     fn time(&mut self) -> String {
@@ -47,7 +50,7 @@ impl Dice {
     /// A non-zero value, in the form in which decoding prints it.
     fn value(&mut self, of: &'static str, depth: u32) -> Json {
         match of {
-            "string" => json!(self.text()),
+            "string" => json!(self.draw_text()),
             "bool" => json!(true),
             "int32" => json!(1 + self.roll(i32::MAX as u64) as i64 - if self.roll(2) == 0 { 1 << 31 } else { 0 })
                 .take_nonzero(),
@@ -104,7 +107,7 @@ impl Dice {
                 Shape::One => self.value(ty, depth),
                 Shape::List => (0..=self.roll(3)).map(|_| self.value(ty, depth)).collect(),
                 Shape::Map => (0..=self.roll(3))
-                    .map(|n| (format!("{}{n}", self.text()), self.value(ty, depth)))
+                    .map(|n| (format!("{}{n}", self.draw_text()), self.value(ty, depth)))
                     .collect::<Map<_, _>>()
                     .into(),
             };
@@ -118,8 +121,8 @@ impl Dice {
         json!({
             "apiVersion": kind.api_version(),
             "kind": kind.kind(),
-            "metadata": {"name": self.text(), "namespace": "ns", "uid": "u-1", "resourceVersion": "17", "generation": 3,
-                         "creationTimestamp": "2026-03-09T20:36:46Z", "labels": {"b": "2", "a": self.text()},
+            "metadata": {"name": self.draw_text(), "namespace": "ns", "uid": "u-1", "resourceVersion": "17", "generation": 3,
+                         "creationTimestamp": "2026-03-09T20:36:46Z", "labels": {"b": "2", "a": self.draw_text()},
                          "finalizers": ["x/y"]},
             "spec": self.message(sections["spec"].as_str().unwrap(), 0),
             "status": self.message(sections["status"].as_str().unwrap(), 0),

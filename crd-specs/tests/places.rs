@@ -59,14 +59,14 @@ pub(crate) enum Step {
 
 /// A field and its path in the objects of a kind.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FieldPath {
     pub(crate) kind: &'static Kind,
     /// The path from the root. Its last step is the field's name.
     pub(crate) steps: Vec<Step>,
     pub(crate) field: Field,
 }
 
-impl Place {
+impl FieldPath {
     /// The path to one value of the field: to an item of a list, or an entry of a map.
     pub(crate) fn value(&self) -> Vec<Step> {
         let mut steps = self.steps.clone();
@@ -159,7 +159,7 @@ fn type_of(name: &str) -> Type {
 }
 
 /// Every field that objects of `kind` can have in spec and status. Recursive messages are followed one level down.
-pub(crate) fn places(kind: &'static Kind) -> Vec<Place> {
+pub(crate) fn places(kind: &'static Kind) -> Vec<FieldPath> {
     let mut places = Vec::new();
     for name in ["spec", "status"] {
         let message = section(kind, name);
@@ -173,12 +173,12 @@ fn visit(
     message: &'static str,
     steps: &mut Vec<Step>,
     within: &mut Vec<&'static str>,
-    places: &mut Vec<Place>,
+    places: &mut Vec<FieldPath>,
 ) {
     for field in fields(message) {
         let depth = steps.len();
         steps.push(Step::Field(field.json));
-        places.push(Place { kind, steps: steps.clone(), field });
+        places.push(FieldPath { kind, steps: steps.clone(), field });
         if field.ty == Type::Message && within.iter().filter(|outer| **outer == field.of).count() < 2 {
             steps.extend(field.shape.step());
             within.push(field.of);

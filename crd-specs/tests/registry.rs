@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 /// A kind that a source file declares: the type to list in `KINDS`, and the kind's name if `#[kube]` gives it.
 #[derive(Debug, PartialEq)]
-struct Declared {
+struct DeclaredKind {
     ty: String,
     kind: Option<String>,
 }
 
 /// Every struct in `source` that derives `Ingestable`.
-fn declared(source: &str) -> Vec<Declared> {
+fn declared(source: &str) -> Vec<DeclaredKind> {
     let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ fn declared(source: &str) -> Vec<Declared> {
         let kube = attributes.split_once("#[kube(").map(|(_, kube)| kube);
         let kind =
             kube.and_then(|kube| kube.split_once("kind = \"")?.1.split_once('"')).map(|(kind, _)| kind.to_owned());
-        found.push(Declared { ty: kind.clone().unwrap_or(name), kind });
+        found.push(DeclaredKind { ty: kind.clone().unwrap_or(name), kind });
     }
     found
 }
@@ -116,8 +116,8 @@ fn an_unregistered_kind_is_found_however_it_is_formatted() {
     assert_eq!(
         declared,
         [
-            Declared { ty: "Widget".into(), kind: Some("Widget".into()) },
-            Declared { ty: "PodRecord".into(), kind: None }
+            DeclaredKind { ty: "Widget".into(), kind: Some("Widget".into()) },
+            DeclaredKind { ty: "PodRecord".into(), kind: None }
         ]
     );
     let listed = "pub mod widget; KINDS = [ Kind::of::<widget::Widget>(),\n Kind::of::<widget::PodRecord>(),]";

@@ -3,7 +3,7 @@
 
 use crate::golden::sources;
 use crate::objects::{Refusal, column, json, object, read, row};
-use crate::places::{Place, Shape, Step, Type, path, places};
+use crate::places::{FieldPath, Shape, Step, Type, path, places};
 use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::DecodeError;
@@ -17,10 +17,10 @@ use serde_json::json;
 use std::sync::LazyLock;
 
 /// Where a test puts a value: a kind, and a path in its objects.
-pub(crate) type Target = (&'static Kind, Vec<Step>);
+pub(crate) type ValuePath = (&'static Kind, Vec<Step>);
 
 /// Every field, item and entry of spec and status, the sections themselves, and the metadata that the ingester reads.
-static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
+static TARGETS: LazyLock<Vec<ValuePath>> = LazyLock::new(|| {
     let mut targets = Vec::new();
     for kind in KINDS {
         for top in ["apiVersion", "kind", "metadata", "spec", "status", "more"] {
@@ -59,12 +59,12 @@ const METADATA: [&str; 13] = [
     "more",
 ];
 
-pub(crate) fn target() -> impl Strategy<Value = Target> {
+pub(crate) fn target() -> impl Strategy<Value = ValuePath> {
     select(&**TARGETS)
 }
 
 /// The fields whose value is a message, which may have unknown fields.
-static MESSAGES: LazyLock<Vec<Place>> =
+static MESSAGES: LazyLock<Vec<FieldPath>> =
     LazyLock::new(|| KINDS.iter().flat_map(places).filter(|place| place.field.ty == Type::Message).collect());
 
 /// Any JSON, as text: a `serde_json::Value` can hold neither duplicate keys nor numbers beyond its types.
@@ -158,7 +158,7 @@ fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
 }
 
 /// Puts `value` at the target. The object must be decoded and kept, or rejected with the path.
-fn judge((kind, steps): &Target, value: &str) -> Result<(), TestCaseError> {
+fn judge((kind, steps): &ValuePath, value: &str) -> Result<(), TestCaseError> {
     let text = object(kind, steps, value);
     let place = path(steps);
     match read(kind, &text) {

@@ -225,13 +225,13 @@ fn command(plugin: Option<&str>) -> String {
 
 /// No connection to the API server. kube's own error names neither the server nor the reason.
 #[derive(Debug)]
-struct NotReached {
+struct UnreachableServer {
     server: String,
     cause: String,
     source: BoxError,
 }
 
-impl fmt::Display for NotReached {
+impl fmt::Display for UnreachableServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -241,7 +241,7 @@ impl fmt::Display for NotReached {
     }
 }
 
-impl Error for NotReached {
+impl Error for UnreachableServer {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&*self.source)
     }
@@ -284,7 +284,7 @@ fn named(server: &str, error: BoxError) -> BoxError {
     while let Some(source) = cause.source() {
         cause = source;
     }
-    Box::new(NotReached { server: without_user(server), cause: cause.to_string(), source: error })
+    Box::new(UnreachableServer { server: without_user(server), cause: cause.to_string(), source: error })
 }
 
 /// Returns a URL without user, password and parameters.

@@ -3,7 +3,7 @@
 //!
 //! May use: arguments, ending, output, progress, ingester-config, ingester-core, ingester-mirror, ingester-store.
 
-use crate::arguments::{ConfigFile, Target};
+use crate::arguments::{ConfigFile, DatabaseArguments};
 use crate::ending::Failure;
 use crate::output::note;
 use crate::progress;
@@ -29,11 +29,13 @@ pub(crate) fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config,
     Config::load(&file.config, &Environment::of_process(), &KindNames::of(kinds)).map_err(usage)
 }
 
-impl Target {
+impl DatabaseArguments {
     /// Returns the chosen database.
     pub(crate) fn database(&self, kinds: &[Kind]) -> Result<Database, Failure> {
         let mut database = match (&self.config, &self.database_url) {
-            (Some(file), _) => Database::of(&configuration(&ConfigFile { config: file.clone() }, kinds)?, file)?,
+            (Some(file), _) => {
+                Database::from_config(&configuration(&ConfigFile { config: file.clone() }, kinds)?, file)?
+            }
             (None, Some(url)) => Database { address: parsed(url)?, why: None },
             (None, None) => Database::of_environment(&Environment::of_process())?,
         };
@@ -44,7 +46,7 @@ impl Target {
     }
 }
 
-impl Target {
+impl DatabaseArguments {
     /// Returns the section `ingester` of the configuration file; its defaults without one.
     pub(crate) fn ingester(&self, kinds: &[Kind]) -> Result<Ingester, Failure> {
         match &self.config {
@@ -56,7 +58,7 @@ impl Target {
 
 impl Database {
     /// Returns the database of the configuration that was read from a file.
-    pub(crate) fn of(config: &Config, file: &Path) -> Result<Self, Failure> {
+    pub(crate) fn from_config(config: &Config, file: &Path) -> Result<Self, Failure> {
         let shown = file.display();
         let address = match config.gate().map_err(usage)? {
             Gate::Open(address) => address,

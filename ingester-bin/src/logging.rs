@@ -194,9 +194,9 @@ mod tests {
 
     /// A writer that keeps its text.
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct TextBuffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Kept {
+    impl Write for TextBuffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -207,20 +207,20 @@ mod tests {
         }
     }
 
-    impl Kept {
-        fn text(&self) -> String {
+    impl TextBuffer {
+        fn to_text(&self) -> String {
             String::from_utf8(self.0.lock().clone()).unwrap()
         }
     }
 
     /// Returns the log of `act`.
     fn logged(format: Format, levels: &str, colours: bool, act: impl FnOnce()) -> String {
-        let kept = Kept::default();
+        let kept = TextBuffer::default();
         let writer = kept.clone();
         let (filter, _) = reload::Layer::new(filter(levels, "here").unwrap());
         let subscriber = Registry::default().with(lines(format, filter, colours, move || writer.clone()));
         tracing::subscriber::with_default(subscriber, act);
-        kept.text()
+        kept.to_text()
     }
 
     /// Returns the log of asynchronous work at all levels.
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn the_level_changes_while_the_program_runs_unless_rust_log_says_it() {
         for fixed in [false, true] {
-            let kept = Kept::default();
+            let kept = TextBuffer::default();
             let writer = kept.clone();
             let (filter, handle) = reload::Layer::new(configured("warn").unwrap());
             let level = Level { filter: handle, fixed };
@@ -325,9 +325,9 @@ mod tests {
                 level.set("error").unwrap();
                 say("in the end");
             });
-            let said = ["at first", "then", "past a mistake", "in the end"].map(|text| kept.text().contains(text));
-            assert_eq!(said, if fixed { [false; 4] } else { [false, true, true, false] }, "{}", kept.text());
-            assert!(!kept.text().contains("said by kube"), "{}", kept.text());
+            let said = ["at first", "then", "past a mistake", "in the end"].map(|text| kept.to_text().contains(text));
+            assert_eq!(said, if fixed { [false; 4] } else { [false, true, true, false] }, "{}", kept.to_text());
+            assert!(!kept.to_text().contains("said by kube"), "{}", kept.to_text());
         }
     }
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The time for which a part must work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
+pub(crate) enum PartLifetime {
     /// Until the program stops.
     Stop,
     /// Until it has done its work.
@@ -27,7 +27,7 @@ impl Part {
     /// Starts `work`. If it panics, fails, or ends too early, `health` reports that `name` is dead.
     pub(crate) fn spawn(
         name: &'static str,
-        until: Until,
+        until: PartLifetime,
         health: &Health,
         stop: &CancellationToken,
         work: impl Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -36,7 +36,7 @@ impl Part {
         let (health, stop, work) = (health.clone(), stop.clone(), task.abort_handle());
         let watcher = tokio::spawn(async move {
             let reason = match task.await {
-                Ok(Ok(())) if until == Until::Done || stop.is_cancelled() => return,
+                Ok(Ok(())) if until == PartLifetime::Done || stop.is_cancelled() => return,
                 Ok(Ok(())) => "it ended by itself".to_owned(),
                 Ok(Err(error)) => error.to_string(),
                 Err(error) if error.is_cancelled() => return,
@@ -79,13 +79,13 @@ fn panic_of(error: JoinError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, Until};
+    use super::{Part, PartLifetime};
     use ingester_mirror::health::Health;
     use tokio_util::sync::CancellationToken;
 
     /// Returns the failed checks of liveness after this work has ended, with or without a requested stop.
     async fn dead(
-        until: Until,
+        until: PartLifetime,
         stopping: bool,
         work: impl Future<Output = anyhow::Result<()>> + Send + 'static,
     ) -> Vec<String> {
@@ -99,14 +99,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_part_that_ends_too_early_fails_the_liveness_probe() {
-        assert_eq!(dead(Until::Stop, false, async { Ok(()) }).await, ["[-]publisher ended: it ended by itself"]);
+        assert_eq!(dead(PartLifetime::Stop, false, async { Ok(()) }).await, ["[-]publisher ended: it ended by itself"]);
         let failed = async { anyhow::bail!("no socket") };
-        assert_eq!(dead(Until::Stop, false, failed).await, ["[-]publisher ended: no socket"]);
+        assert_eq!(dead(PartLifetime::Stop, false, failed).await, ["[-]publisher ended: no socket"]);
     }
 
     #[tokio::test]
     async fn a_part_that_panics_fails_the_liveness_probe() {
-        for until in [Until::Stop, Until::Done] {
+        for until in [PartLifetime::Stop, PartLifetime::Done] {
             let panics = async { panic!("at {}", "x") };
             assert_eq!(dead(until, false, panics).await, ["[-]publisher ended: it panicked: at x"]);
         }
@@ -114,10 +114,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_part_that_ends_in_its_time_is_not_dead() {
-        assert!(dead(Until::Stop, true, async { Ok(()) }).await.is_empty(), "stopped");
-        assert!(dead(Until::Done, false, async { Ok(()) }).await.is_empty(), "done");
+        assert!(dead(PartLifetime::Stop, true, async { Ok(()) }).await.is_empty(), "stopped");
+        assert!(dead(PartLifetime::Done, false, async { Ok(()) }).await.is_empty(), "done");
         let (health, stop) = (Health::new([]), CancellationToken::new());
-        let part = Part::spawn("publisher", Until::Stop, &health, &stop, std::future::pending());
+        let part = Part::spawn("publisher", PartLifetime::Stop, &health, &stop, std::future::pending());
         part.work.abort();
         part.ended().await;
         assert!(health.liveness().iter().all(|check| check.ok), "aborted by us");

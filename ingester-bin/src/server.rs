@@ -149,7 +149,7 @@ mod tests {
     use tokio::task::JoinHandle;
     use tokio_util::sync::CancellationToken;
 
-    struct Running {
+    struct RunningServer {
         address: SocketAddr,
         metrics: Metrics,
         health: Health,
@@ -157,7 +157,7 @@ mod tests {
         task: JoinHandle<anyhow::Result<()>>,
     }
 
-    async fn start() -> Running {
+    async fn start() -> RunningServer {
         let (metrics, health, stop) = (Metrics::new().unwrap(), Health::new(["Model"]), CancellationToken::new());
         let server = Server::bind("127.0.0.1:0", "server.address").await.unwrap();
         let address = server.local_address().unwrap();
@@ -170,10 +170,10 @@ mod tests {
             Reach::default(),
             stop.clone(),
         ));
-        Running { address, metrics, health, stop, task }
+        RunningServer { address, metrics, health, stop, task }
     }
 
-    impl Running {
+    impl RunningServer {
         /// Sends a request and reads the answer to its end: status, headers in lower case, body.
         async fn ask(&self, method: &str, path: &str) -> (u16, String, String) {
             let mut stream = TcpStream::connect(self.address).await.unwrap();

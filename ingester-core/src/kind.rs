@@ -61,7 +61,7 @@ pub trait Ingestable: Sized + 'static {
 pub struct Kind {
     definition: Definition,
     functions: Functions,
-    version: Numbered,
+    version: DefinitionNumber,
     /// Its name in a program where another kind has the same name.
     called: Option<&'static str>,
     marks: &'static Marks,
@@ -79,7 +79,7 @@ pub struct Kind {
 
 /// How a kind knows which of its definitions it is.
 #[derive(Clone, Copy)]
-enum Numbered {
+enum DefinitionNumber {
     /// From the lock file of the program.
     Known(IngestVersion),
     /// From the database, once that has been asked.
@@ -181,7 +181,7 @@ pub struct Functions {
 
 /// How the kind's filter counts when a row is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Filtering {
+enum FilterMode {
     Applied,
     Ignored,
 }
@@ -344,7 +344,7 @@ impl Kind {
 
     /// A kind from its parts, for those that no struct describes.
     pub const fn new(definition: Definition, functions: Functions) -> Self {
-        let version = Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 });
+        let version = DefinitionNumber::Known(IngestVersion { number: 0, of_unmarked: 0 });
         let marks = &Marks::MICHELANGELO;
         Kind {
             definition,
@@ -424,29 +424,29 @@ impl Kind {
     /// Sets the number of this definition, in a program that knows it.
     #[must_use]
     pub const fn versioned(mut self, version: IngestVersion) -> Self {
-        self.version = Numbered::Known(version);
+        self.version = DefinitionNumber::Known(version);
         self
     }
 
     /// Lets the kind learn the number of its definition from a database: the recorded version applies from then on.
     #[must_use]
     pub const fn recorded(mut self, record: &'static Record) -> Self {
-        self.version = Numbered::Recorded(record);
+        self.version = DefinitionNumber::Recorded(record);
         self
     }
 
     /// Returns the record of its version, if it is learnt from a database.
     pub const fn record(&self) -> Option<&'static Record> {
         match self.version {
-            Numbered::Known(_) => None,
-            Numbered::Recorded(record) => Some(record),
+            DefinitionNumber::Known(_) => None,
+            DefinitionNumber::Recorded(record) => Some(record),
         }
     }
 
     fn version_of(&self) -> IngestVersion {
         match self.version {
-            Numbered::Known(version) => version,
-            Numbered::Recorded(record) => record.counted().map(Counted::version).unwrap_or_default(),
+            DefinitionNumber::Known(version) => version,
+            DefinitionNumber::Recorded(record) => record.counted().map(Counted::version).unwrap_or_default(),
         }
     }
 
@@ -712,7 +712,7 @@ impl Kind {
     /// [`DecodeError`] when the text is not JSON, a field's JSON is not of the field's type, a value does not fit its
     /// column, or the kind's protobuf message cannot be used.
     pub fn row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
-        self.made_row(object, Filtering::Applied)
+        self.made_row(object, FilterMode::Applied)
     }
 
     /// The row that the object would have without the kind's filter; `None` if the filter leaves the object out and its columns cannot
@@ -721,16 +721,16 @@ impl Kind {
     /// # Errors
     /// As [`Kind::row`].
     pub fn unfiltered_row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
-        self.made_row(object, Filtering::Ignored)
+        self.made_row(object, FilterMode::Ignored)
     }
 
-    fn made_row(&self, object: &Object, filtering: Filtering) -> Result<Option<Row>, DecodeError> {
+    fn made_row(&self, object: &Object, filtering: FilterMode) -> Result<Option<Row>, DecodeError> {
         let object = &*self.pruned(object)?;
         let indexed = self.table().indexed().len();
         let mut values = Values::with_capacity(indexed);
         let has_row = self.functions.decode.decode(object, &mut values)?;
         let is_computed = values.are_complete(indexed, self.table().many.len());
-        if !(has_row || filtering == Filtering::Ignored && is_computed) {
+        if !(has_row || filtering == FilterMode::Ignored && is_computed) {
             return Ok(None);
         }
         // A recipe has done it: it knows which of a column's paths count.

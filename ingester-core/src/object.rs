@@ -333,8 +333,8 @@ impl Root {
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 _ if null(&mut reader)? => {}
-                "apiVersion" => once(&mut self.api_version, &key, &mut reader, text)?,
-                "kind" => once(&mut self.kind, &key, &mut reader, text)?,
+                "apiVersion" => once(&mut self.api_version, &key, &mut reader, read_text)?,
+                "kind" => once(&mut self.kind, &key, &mut reader, read_text)?,
                 "metadata" if metadata => return Err(json::Error::duplicate(reader.offset(), &key)),
                 "metadata" => {
                     self.metadata.read(&mut reader, managed_fields)?;
@@ -374,10 +374,10 @@ impl Metadata {
                     Ok(member(reader, before_key, first))
                 })?,
                 _ if null(reader)? => {}
-                "uid" => once(&mut self.uid, &key, reader, text)?,
-                "namespace" => once(&mut self.namespace, &key, reader, text)?,
-                "name" => once(&mut self.name, &key, reader, text)?,
-                "resourceVersion" => once(&mut self.resource_version, &key, reader, text)?,
+                "uid" => once(&mut self.uid, &key, reader, read_text)?,
+                "namespace" => once(&mut self.namespace, &key, reader, read_text)?,
+                "name" => once(&mut self.name, &key, reader, read_text)?,
+                "resourceVersion" => once(&mut self.resource_version, &key, reader, read_text)?,
                 "creationTimestamp" => once(&mut self.creation_timestamp, &key, reader, time)?,
                 "deletionTimestamp" => once(&mut self.deletion_timestamp, &key, reader, time)?,
                 "labels" => once(&mut self.labels, &key, reader, string_map)?,
@@ -430,7 +430,7 @@ fn null(reader: &mut Reader<'_>) -> Result<bool, json::Error> {
     Ok(false)
 }
 
-fn text(reader: &mut Reader<'_>) -> Result<Box<str>, json::Error> {
+fn read_text(reader: &mut Reader<'_>) -> Result<Box<str>, json::Error> {
     reader.string().map(Into::into)
 }
 
@@ -442,7 +442,7 @@ fn range(reader: &mut Reader<'_>) -> Result<Range<usize>, json::Error> {
 
 fn time(reader: &mut Reader<'_>) -> Result<Time, json::Error> {
     let at = reader.offset();
-    let text = text(reader)?;
+    let text = read_text(reader)?;
     let wrong = || {
         json::Error::value(
             at,
@@ -459,7 +459,7 @@ fn string_map(reader: &mut Reader<'_>) -> Result<StringMap, json::Error> {
     while let Some(key) = reader.next_key()? {
         let key: Box<str> = key.into();
         if !null(reader)? {
-            entries.push((key, text(reader)?));
+            entries.push((key, read_text(reader)?));
         }
     }
     entries.sort_by(|a, b| a.0.cmp(&b.0));
@@ -474,7 +474,7 @@ fn texts(reader: &mut Reader<'_>) -> Result<Box<[Box<str>]>, json::Error> {
     reader.begin_array()?;
     while reader.next_element()? {
         if !null(reader)? {
-            texts.push(text(reader)?);
+            texts.push(read_text(reader)?);
         }
     }
     Ok(texts.into())
@@ -493,7 +493,7 @@ fn owner(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match (key.as_ref(), reader.peek()?) {
-                ("uid", TokenKind::String) => uid = Some(text(reader)?),
+                ("uid", TokenKind::String) => uid = Some(read_text(reader)?),
                 ("controller", TokenKind::Bool) => controls = reader.bool()?,
                 _ => reader.skip()?,
             }
@@ -586,7 +586,7 @@ fn owner_uids_of(reader: &mut Reader<'_>, owners: &mut Vec<Box<str>>) -> Result<
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match (key.as_ref(), reader.peek()?) {
-                ("uid", TokenKind::String) => owners.push(text(reader)?),
+                ("uid", TokenKind::String) => owners.push(read_text(reader)?),
                 _ => reader.pass().map(drop)?,
             }
         }

@@ -23,26 +23,26 @@ pub fn cut(text: &str, paths: &[&str]) -> Result<Option<String>, json::Error> {
 fn cut_by(text: &str, root: &PruneTree<'_>) -> Result<Option<String>, json::Error> {
     let mut reader = Reader::new(text);
     let mut cuts = Cuts::default();
-    cuts.value(&mut reader, &[root], Place::Root, root)?;
+    cuts.value(&mut reader, &[root], ValuePosition::Root, root)?;
     reader.finish()?;
     Ok((!cuts.0.is_empty()).then(|| cuts.applied(text)))
 }
 
 /// Where a value is, as far as that matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ValuePosition {
     Root,
     Metadata,
     Annotations,
     Other,
 }
 
-impl Place {
-    fn below(self, key: &str) -> Place {
+impl ValuePosition {
+    fn below(self, key: &str) -> ValuePosition {
         match (self, key) {
-            (Place::Root, "metadata") => Place::Metadata,
-            (Place::Metadata, "annotations") => Place::Annotations,
-            _ => Place::Other,
+            (ValuePosition::Root, "metadata") => ValuePosition::Metadata,
+            (ValuePosition::Metadata, "annotations") => ValuePosition::Annotations,
+            _ => ValuePosition::Other,
         }
     }
 }
@@ -58,7 +58,7 @@ impl Cuts {
         &mut self,
         reader: &mut Reader<'_>,
         rests: &[&PruneTree<'_>],
-        place: Place,
+        place: ValuePosition,
         root: &PruneTree<'_>,
     ) -> Result<(), json::Error> {
         let is_list = match reader.peek()? {
@@ -83,9 +83,9 @@ impl Cuts {
             let begin = reader.offset();
             let goes = match (place, key) {
                 // Text that is cut out may be nested to any depth.
-                (Place::Metadata, "managedFields") => reader.pass().map(|_| true)?,
+                (ValuePosition::Metadata, "managedFields") => reader.pass().map(|_| true)?,
                 _ if inner.iter().any(|rest| rest.is_end()) => reader.skip().map(|()| true)?,
-                (Place::Annotations, LAST_APPLIED) if reader.peek()? == TokenKind::String => {
+                (ValuePosition::Annotations, LAST_APPLIED) if reader.peek()? == TokenKind::String => {
                     match cut_by(&reader.string()?, root) {
                         Ok(None) => false,
                         Ok(Some(text)) => {
@@ -96,7 +96,7 @@ impl Cuts {
                         Err(_) => true,
                     }
                 }
-                _ if inner.is_empty() && (is_list || place.below(key) == Place::Other) => {
+                _ if inner.is_empty() && (is_list || place.below(key) == ValuePosition::Other) => {
                     reader.skip().map(|()| false)?
                 }
                 _ => self.value(reader, &inner, place.below(key), root).map(|()| false)?,

@@ -41,11 +41,11 @@ impl<'a> From<&'a Vec<Kind>> for Registry<'a> {
 /// The names of a program's kinds.
 #[derive(Clone, Debug)]
 pub struct KindNames {
-    kinds: Vec<Called>,
+    kinds: Vec<KindName>,
 }
 
 #[derive(Clone, Debug)]
-struct Called {
+struct KindName {
     /// [`Kind::name`]
     name: &'static str,
     /// [`Kind::kind`]
@@ -57,7 +57,7 @@ struct Called {
 impl KindNames {
     /// The names of these kinds.
     pub fn of(kinds: &[Kind]) -> Self {
-        let called = |kind: &Kind| Called { name: kind.name(), kind: kind.kind(), full: kind.full_name() };
+        let called = |kind: &Kind| KindName { name: kind.name(), kind: kind.kind(), full: kind.full_name() };
         KindNames { kinds: kinds.iter().map(called).collect() }
     }
 

@@ -62,11 +62,11 @@ fn read(context: &Context, root: &Path, folder: &LitStr) -> Option<(TokenStream,
         let migrations = path.join(&dialect).join("migrations");
         for name in names(&migrations).into_iter().filter(|name| name.ends_with(".sql")) {
             let (path, file) = (format!("{dialect}/migrations/{name}"), migrations.join(&name));
-            let file = text(context, folder, &file)?;
+            let file = render_path(context, folder, &file)?;
             files.push(quote!((#path, ::core::include_str!(#file))));
         }
     }
-    let lock = text(context, folder, &lock)?;
+    let lock = render_path(context, folder, &lock)?;
     Some((quote!(::core::include_str!(#lock)), files))
 }
 
@@ -79,7 +79,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// A path as `include_str!` takes it.
-fn text(context: &Context, folder: &LitStr, path: &Path) -> Option<String> {
+fn render_path(context: &Context, folder: &LitStr, path: &Path) -> Option<String> {
     let text = path.to_str().map(str::to_owned);
     if text.is_none() {
         context.error(folder, format!("the path {} is not UTF-8", path.display()));

@@ -37,7 +37,7 @@ pub(crate) enum Model {
     /// `ColumnValue` on an enum.
     UnitEnum(UnitEnum),
     /// An item that the derive is not for.
-    Refused(Refused),
+    Refused(RefusedItem),
 }
 
 /// A struct some of whose fields are columns.
@@ -91,25 +91,25 @@ pub(crate) enum Source {
     /// A field as it is.
     Field { ident: Ident, ty: Type },
     /// A path of fields, the first one of the struct itself, or the struct if there is none; and the function that is applied to what is there.
-    Computed { fields: Vec<Member>, with: Option<With>, span: Span },
+    Computed { fields: Vec<Member>, with: Option<ValueFunction>, span: Span },
     /// An attribute that could not be read.
     Unknown,
 }
 
 /// The function that makes a value.
 #[derive(Clone)]
-pub(crate) enum With {
+pub(crate) enum ValueFunction {
     /// A function of the user.
     Function(ExprPath),
     /// `unit = "..."`: the library's function, which counts a quantity in thousandths or in whole units.
     Unit { milli: bool, span: Span },
 }
 
-impl With {
+impl ValueFunction {
     pub(crate) fn span(&self) -> Span {
         match self {
-            With::Function(function) => function.span(),
-            With::Unit { span, .. } => *span,
+            ValueFunction::Function(function) => function.span(),
+            ValueFunction::Unit { span, .. } => *span,
         }
     }
 }
@@ -202,7 +202,7 @@ pub(crate) struct NamedVariant {
 
 /// The traits that the item would have got. They are implemented anyway: without them every use of the type would be
 /// another error.
-pub(crate) struct Refused {
+pub(crate) struct RefusedItem {
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     pub(crate) indexed: bool,

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// Forwards everything, and counts what the server sends.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct CountingProxy {
     port: u16,
     counts: Arc<Counts>,
 }
@@ -20,14 +20,14 @@ struct Counts {
     answers: AtomicU64,
 }
 
-impl Counted {
+impl CountingProxy {
     /// Listens on its own port.
     ///
     /// # Errors
     /// When it cannot listen.
     pub async fn to(server: u16) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listening for a counted server")?;
-        let counted = Counted { port: listener.local_addr()?.port(), counts: Arc::default() };
+        let counted = CountingProxy { port: listener.local_addr()?.port(), counts: Arc::default() };
         let counts = counted.counts.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {

@@ -297,7 +297,7 @@ pub fn run_on_galera<F: Future<Output = Result<()>>>(name: &str, test: impl FnOn
         skipped_without_galera();
         return Ok(());
     };
-    runtime()?.block_on(test(Database::of(cluster, &short(name))?))
+    runtime()?.block_on(test(Database::for_cluster(cluster, &short(name))?))
 }
 
 /// Returns the cluster that replaces MariaDB, if `INGESTER_TEST_GALERA` is set.
@@ -342,7 +342,7 @@ impl Database {
                 }
             }
             On::MariaDb | On::MySql | On::Postgres => match instead_of_mariadb()?.filter(|_| on == On::MariaDb) {
-                Some(cluster) => Database::of(cluster, &name)?,
+                Some(cluster) => Database::for_cluster(cluster, &name)?,
                 None => match on.shared()? {
                     Some(server) => {
                         Database { on, url: server.create_database(&name).await?, other: None, _folder: None }
@@ -354,7 +354,7 @@ impl Database {
     }
 
     /// An empty database of a cluster: its URL names one node, and the test's own SQL runs on another one.
-    fn of(cluster: &Galera, name: &str) -> Result<Self> {
+    fn for_cluster(cluster: &Galera, name: &str) -> Result<Self> {
         cluster.create_database(name)?;
         let [url, other] = [0, 1].map(|node| cluster.url(node, name));
         Ok(Database { on: On::MariaDb, url, other: Some(other), _folder: None })

@@ -16,7 +16,7 @@ struct Metric {
 }
 
 /// The rows of a Markdown table, sorted by name: name, type, labels, meaning.
-fn rows(exposition: &str) -> String {
+fn list_rows(exposition: &str) -> String {
     let mut metrics: BTreeMap<&str, Metric> = BTreeMap::new();
     for line in exposition.lines() {
         if let Some((name, help)) = line.strip_prefix("# HELP ").and_then(|line| line.split_once(' ')) {
@@ -53,7 +53,7 @@ pub fn compare_table(page: &Path, heading: &str, exposition: &str) {
     let start = table + text[table..].find('\n').expect("rows follow the head") + 1;
     let end =
         start + text[start..].lines().take_while(|line| line.starts_with('|')).map(|l| l.len() + 1).sum::<usize>();
-    let expected = rows(exposition);
+    let expected = list_rows(exposition);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let updated = [&text[..start], &expected, &text[end..]].concat();
         std::fs::write(page, updated).expect("the page is writable");

@@ -51,7 +51,7 @@ struct Program {
 
 /// The result of [`Ingester::stop`].
 #[derive(Clone, Copy, Debug)]
-pub struct Stopped {
+pub struct StopResult {
     /// The exit status; a signal if it had to be killed.
     pub status: ExitStatus,
     /// The time from the signal to the end.
@@ -60,7 +60,7 @@ pub struct Stopped {
 
 /// The result of another command of the program.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct CommandResult {
     /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// Its standard output.
@@ -181,10 +181,10 @@ impl Ingester {
     ///
     /// # Errors
     /// When it does not run.
-    pub fn stop(&self) -> Result<Stopped> {
+    pub fn stop(&self) -> Result<StopResult> {
         let begin = Instant::now();
         let status = self.process.terminate(Duration::from_secs(60))?.context("the ingester does not run")?;
-        Ok(Stopped { status, took: begin.elapsed() })
+        Ok(StopResult { status, took: begin.elapsed() })
     }
 
     /// Kills it at once (SIGKILL) and waits until it is gone.
@@ -209,7 +209,7 @@ impl Ingester {
     ///
     /// # Errors
     /// When it cannot be started, or takes over two minutes.
-    pub fn run(&self, arguments: &[&str]) -> Result<Ran> {
+    pub fn run(&self, arguments: &[&str]) -> Result<CommandResult> {
         self.run_within(COMMAND_DEADLINE, arguments)
     }
 
@@ -217,7 +217,7 @@ impl Ingester {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_within(&self, deadline: Duration, arguments: &[&str]) -> Result<Ran> {
+    pub fn run_within(&self, deadline: Duration, arguments: &[&str]) -> Result<CommandResult> {
         let name = arguments.join(" ");
         let files = tempfile::tempdir_in(self.home.path()).context("making a folder")?;
         let (out, err) = (files.path().join("out"), files.path().join("err"));
@@ -235,7 +235,7 @@ impl Ingester {
             child.wait()?;
         }
         let text = |file: &Path| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let ran = Ran { code: status.and_then(|status| status.code()), out: text(&out)?, err: text(&err)? };
+        let ran = CommandResult { code: status.and_then(|status| status.code()), out: text(&out)?, err: text(&err)? };
         match ended {
             Ok(()) => Ok(ran),
             Err(error) => Err(error.context(format!("its output: {}{}", ran.out, ran.err))),

@@ -5,8 +5,8 @@
 //!   cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: a pooler between a client and PostgreSQL. [`Replication`]: two
 //!   servers, a primary and its replica.
 //! - [`password`]: a database user whose password changes.
-//! - [`delayed`]: a proxy that delays every answer. [`Way`]: a proxy on which connections end at a commit.
-//!   [`Counted`](count::Counted): a proxy that counts answers and bytes.
+//! - [`delayed`]: a proxy that delays every answer. [`CuttingProxy`]: a proxy on which connections end at a commit.
+//!   [`CountingProxy`](count::CountingProxy): a proxy that counts answers and bytes.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in its own process.
 //! - [`ChromeDriver`]: a browser.
@@ -60,7 +60,7 @@ pub use mysql::{MySql, shared_mysql};
 pub use page::Page;
 pub use postgres::{PgBouncer, Postgres, shared_postgres};
 pub use replication::Replication;
-pub use sever::{Severed, Way};
+pub use sever::{CutPoint, CuttingProxy};
 pub use sql_server::{Durability, SqlServer};
 
 /// The command that installs every server, for error messages.

@@ -15,17 +15,17 @@ pub const FIRST: &str = "first";
 
 /// The user [`USER`], who reads and writes the tables of one database.
 #[derive(Debug)]
-pub struct Rotated<'a> {
+pub struct RotatedUser<'a> {
     on: On,
     server: &'a SqlServer,
     database: &'a str,
 }
 
-impl<'a> Rotated<'a> {
+impl<'a> RotatedUser<'a> {
     /// A user of this database, who may already exist on the server, as on a replica.
     #[must_use]
-    pub fn of(on: On, server: &'a SqlServer, database: &'a str) -> Self {
-        Rotated { on, server, database }
+    pub fn new(on: On, server: &'a SqlServer, database: &'a str) -> Self {
+        RotatedUser { on, server, database }
     }
 
     /// Creates the user, with the password [`FIRST`] and rights to the tables that there are.

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// The point at which a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severed {
+pub enum CutPoint {
     /// The server is not sent the text that commits.
     Before,
     /// The server is sent the text, and commits while the connection ends, or after that, or not at all.
@@ -20,21 +20,21 @@ pub enum Severed {
 
 /// A proxy in front of a server, which ends connections once it is [armed](Self::arm).
 #[derive(Debug)]
-pub struct Way {
+pub struct CuttingProxy {
     port: u16,
     armed: Arc<AtomicBool>,
 }
 
-impl Way {
+impl CuttingProxy {
     /// Starts a proxy in front of the server at this address (`127.0.0.1:3306`). `commits` is a part of each text that commits. Connections
     /// must not be encrypted.
     ///
     /// # Errors
     /// When it cannot listen.
-    pub async fn to(server: &str, severed: Severed, commits: &'static str) -> Result<Self> {
+    pub async fn to(server: &str, severed: CutPoint, commits: &'static str) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listening for the server")?;
         let (port, armed) = (listener.local_addr()?.port(), Arc::new(AtomicBool::new(false)));
-        let (way, server) = (Way { port, armed: armed.clone() }, server.to_owned());
+        let (way, server) = (CuttingProxy { port, armed: armed.clone() }, server.to_owned());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 tokio::spawn(pass(client, server.clone(), (severed, commits), armed.clone()));
@@ -58,7 +58,7 @@ impl Way {
 async fn pass(
     mut client: TcpStream,
     server: String,
-    (severed, commits): (Severed, &str),
+    (severed, commits): (CutPoint, &str),
     armed: Arc<AtomicBool>,
 ) -> Result<()> {
     let mut server = TcpStream::connect(server).await?;
@@ -73,14 +73,14 @@ async fn pass(
                 let has = before.windows(commits.len()).any(|text| text == commits.as_bytes());
                 let ends = has && armed.load(Ordering::SeqCst);
                 before.drain(..before.len().saturating_sub(commits.len() - 1));
-                if chunk.is_empty() || ends && severed == Severed::Before {
+                if chunk.is_empty() || ends && severed == CutPoint::Before {
                     return Ok(());
                 }
                 server.write_all(chunk).await?;
                 if ends {
                     drop(client);
                     // The server does not see the end before it has committed.
-                    while severed == Severed::After && server.read(&mut answered).await? > 0 {}
+                    while severed == CutPoint::After && server.read(&mut answered).await? > 0 {}
                     return Ok(());
                 }
             }

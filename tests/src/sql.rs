@@ -18,7 +18,7 @@ pub type Rows = Vec<Vec<Option<String>>>;
 /// # Errors
 /// The database's.
 pub async fn on(url: &str, before: &[&str], sql: &str) -> Result<Rows> {
-    match Protocol::of(url) {
+    match Protocol::from_url(url) {
         Some(Protocol::MySql) => {
             let mut connection = MySqlConnection::connect(url).await.with_context(|| format!("connecting to {url}"))?;
             let rows = all::<MySql>(&mut connection, before, sql, cell).await?;

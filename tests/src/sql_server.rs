@@ -77,7 +77,7 @@ pub(crate) enum Protocol {
 
 impl Protocol {
     /// The protocol of a URL's scheme.
-    pub(crate) fn of(url: &str) -> Option<Self> {
+    pub(crate) fn from_url(url: &str) -> Option<Self> {
         match url.split_once("://")?.0 {
             "mysql" => Some(Protocol::MySql),
             "postgres" | "postgresql" => Some(Protocol::Postgres),
@@ -136,11 +136,11 @@ pub struct SqlServer {
     /// The part of its URLs after the database: empty, or `?` and parameters.
     parameters: String,
     /// `None` if this process did not start it.
-    running: Option<Running>,
+    running: Option<RunningServer>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct RunningServer {
     process: Process,
     home: Arc<Home>,
     /// Its Unix socket.
@@ -170,7 +170,7 @@ impl SqlServer {
     /// When it is not a URL of the form `mysql://user[:password]@host[:port]` or `postgres://user[:password]@host[:port]`.
     pub fn at(url: &str) -> Result<Self> {
         let (url, parameters) = url.find('?').map_or((url, ""), |at| url.split_at(at));
-        let protocol = Protocol::of(url).context(
+        let protocol = Protocol::from_url(url).context(
             "a server is named by mysql://user[:password]@host[:port] or postgres://user[:password]@host[:port]",
         )?;
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
@@ -204,7 +204,7 @@ impl SqlServer {
             .args(durability.options(Protocol::MySql))
             .args(options);
         let process = Process::new(&home, name, command);
-        Self::started(Running { process, home, socket, protocol: Protocol::MySql, port })
+        Self::started(RunningServer { process, home, socket, protocol: Protocol::MySql, port })
     }
 
     /// Starts PostgreSQL, as `command` does, on the data in `data`, on a free port, and waits until it answers. Its socket is in `sockets`.
@@ -232,10 +232,10 @@ impl SqlServer {
         // SIGTERM would wait until all clients are gone.
         let process = Process::new(&home, "postgres", command).ended_by("INT");
         let socket = sockets.join(format!(".s.PGSQL.{port}"));
-        Self::started(Running { process, home, socket, protocol: Protocol::Postgres, port })
+        Self::started(RunningServer { process, home, socket, protocol: Protocol::Postgres, port })
     }
 
-    fn started(running: Running) -> Result<Self> {
+    fn started(running: RunningServer) -> Result<Self> {
         running.start()?;
         let protocol = running.protocol;
         let address = format!("{}127.0.0.1:{}", protocol.administrator(), running.port);
@@ -363,7 +363,7 @@ impl SqlServer {
         running.start()
     }
 
-    fn ours(&self) -> Result<&Running> {
+    fn ours(&self) -> Result<&RunningServer> {
         match &self.running {
             Some(running) => Ok(running),
             None => bail!("this server was not started by the testbed: an environment variable names it"),
@@ -371,7 +371,7 @@ impl SqlServer {
     }
 }
 
-impl Running {
+impl RunningServer {
     fn start(&self) -> Result<()> {
         self.process.start(|| self.protocol.answers(self.port))
     }

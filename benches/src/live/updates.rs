@@ -7,7 +7,7 @@ use crate::objects::Dice;
 use crate::progress::{self, DEADLINE};
 use crate::reference::{Engine, Handmade, Reference};
 use crate::report::{Report, median};
-use crate::store::{Phase, Rows};
+use crate::store::{Operation, Rows};
 use anyhow::{Context as _, Result, ensure};
 use futures::{AsyncBufReadExt as _, StreamExt as _};
 use ingester_core::Kind;
@@ -97,7 +97,7 @@ impl Bench<'_> {
 
             let row = self.changed_row(&mut dice, number).await?;
             let uid = row.uid.clone();
-            let before = stored::<D>(&mut connection, kind, "update_time", &uid).await?;
+            let before = read_stored::<D>(&mut connection, kind, "update_time", &uid).await?;
             let start = Instant::now();
             let (by_hand, version) = (by_hand.clone(), row.res_version + 1);
             // On a separate thread: polling blocks this one.
@@ -154,7 +154,7 @@ impl Bench<'_> {
             let row = self.changed_row(&mut dice, number).await?;
             let rows: [Rows; 1] = [Arc::new([Vec::new(), vec![row], Vec::new(), Vec::new()])];
             let start = Instant::now();
-            reference.write(&rows, Phase::Update).await?;
+            reference.write(&rows, Operation::Update).await?;
             took.push(start.elapsed());
         }
         Ok(took)
@@ -171,7 +171,7 @@ async fn seen<D: Engine>(
 ) -> Result<()> {
     let start = Instant::now();
     loop {
-        let value = stored::<D>(connection, kind, column, uid).await?;
+        let value = read_stored::<D>(connection, kind, column, uid).await?;
         if right(&value) {
             return Ok(());
         }
@@ -182,12 +182,12 @@ async fn seen<D: Engine>(
 }
 
 /// A column of a row, as text.
-async fn stored<D: Engine>(
+async fn read_stored<D: Engine>(
     connection: &mut D::Connection,
     kind: &Kind,
     column: &'static str,
     uid: &str,
 ) -> Result<String> {
     let sql = format!("SELECT CAST({column} AS CHAR) FROM {} WHERE uid = ?", kind.table().name);
-    Ok(D::text(connection, D::spelled(&sql), uid).await?)
+    Ok(D::fetch_text(connection, D::spelled(&sql), uid).await?)
 }

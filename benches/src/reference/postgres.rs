@@ -44,7 +44,7 @@ impl Engine for Postgres {
         format!("`{column}` = excluded.`{column}`")
     }
 
-    fn rows(columns: usize, _: usize) -> String {
+    fn render_rows(columns: usize, _: usize) -> String {
         format!("SELECT * FROM UNNEST({})", vec!["?"; columns].join(", "))
     }
 
@@ -53,7 +53,7 @@ impl Engine for Postgres {
     }
 
     fn pairs_of(rows: usize) -> String {
-        format!("IN ({})", Self::rows(2, rows))
+        format!("IN ({})", Self::render_rows(2, rows))
     }
 
     fn add(arguments: &mut PgArguments, value: &Value) -> Result<(), BoxDynError> {
@@ -65,7 +65,7 @@ impl Engine for Postgres {
             Value::Double(value) => arguments.add(*value),
             Value::Text(value) => arguments.add(As::<0, 0, _>(value.as_ref())),
             Value::Bytes(value) => arguments.add(value.as_ref()),
-            Value::Time(value) => arguments.add(Time::of(value.0)),
+            Value::Time(value) => arguments.add(Time::from_micros(value.0)),
         }
     }
 
@@ -83,7 +83,7 @@ impl Engine for Postgres {
                 }
                 SqlType::Json => arguments.add(column.map(|param| param.text().map(As::<114, 199, _>)).bind_iter()),
                 SqlType::LongBlob => arguments.add(column.map(Param::bytes).bind_iter()),
-                SqlType::DateTime => arguments.add(column.map(|param| param.time().map(Time::of)).bind_iter()),
+                SqlType::DateTime => arguments.add(column.map(|param| param.time().map(Time::from_micros)).bind_iter()),
             }?;
         }
         Ok(())
@@ -148,7 +148,7 @@ type Untyped<'a> = As<0, 0, &'a str>;
 type Time = As<1184, 1185, i64>;
 
 impl Time {
-    fn of(micros: i64) -> Self {
+    fn from_micros(micros: i64) -> Self {
         As(micros - 946_684_800_000_000)
     }
 }

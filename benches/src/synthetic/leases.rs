@@ -13,12 +13,12 @@ use tokio::time::Instant;
 
 /// Leases by name, and all that happened to them.
 pub(super) struct Leases {
-    stored: Mutex<Stored>,
+    stored: Mutex<LeaseState>,
     version: watch::Sender<usize>,
 }
 
 #[derive(Default)]
-struct Stored {
+struct LeaseState {
     leases: BTreeMap<String, Value>,
     /// The change of each version: an event's type, and the Lease after it.
     events: Vec<(&'static str, Value)>,
@@ -29,13 +29,13 @@ impl Leases {
         Leases { stored: Mutex::default(), version: watch::Sender::new(0) }
     }
 
-    fn stored(&self) -> MutexGuard<'_, Stored> {
+    fn lock_state(&self) -> MutexGuard<'_, LeaseState> {
         self.stored.lock()
     }
 
     /// All of them that have this label, `name=value`.
     pub(super) fn list(&self, label: Option<&str>) -> String {
-        let stored = self.stored();
+        let stored = self.lock_state();
         let items: Vec<&Value> = stored.leases.values().filter(|lease| has_label(lease, label)).collect();
         json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "LeaseList",
@@ -49,7 +49,7 @@ impl Leases {
         let Ok(mut lease) = serde_json::from_slice::<Value>(body) else {
             return status(StatusCode::BAD_REQUEST, "BadRequest");
         };
-        let mut stored = self.stored();
+        let mut stored = self.lock_state();
         let version = stored.events.len() + 1;
         let own_name = lease["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         let before = stored.leases.get(name.unwrap_or(&own_name));
@@ -76,7 +76,7 @@ impl Leases {
     }
 
     pub(super) fn delete(&self, name: &str) -> (StatusCode, String) {
-        let mut stored = self.stored();
+        let mut stored = self.lock_state();
         let Some(mut lease) = stored.leases.remove(name) else { return status(StatusCode::NOT_FOUND, "NotFound") };
         let version = stored.events.len() + 1;
         lease["metadata"]["resourceVersion"] = json!(version.to_string());
@@ -97,7 +97,7 @@ impl Leases {
                 there.ok()?.ok()?;
                 let mut text = String::new();
                 let to = {
-                    let stored = leases.stored();
+                    let stored = leases.lock_state();
                     for (event, lease) in stored.events.iter().skip(from) {
                         if has_label(lease, label.as_deref()) {
                             text.push_str(&json!({"type": event, "object": lease}).to_string());

@@ -1,8 +1,8 @@
 //! One ingester compared with several that share the work: the first fill of the same objects, and the memory of each.
 
-use super::Running;
+use super::SourceProcess;
 use super::source::Parameters;
-use crate::databases::Which;
+use crate::databases::DatabaseChoice;
 use crate::live::{self, AS_INGESTER};
 use crate::progress::{DEADLINE, WRITTEN, count, cpu, memory, value};
 use crate::report::{Report, median};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Members {
     /// Which database; not SQLite.
     #[arg(long, value_enum, default_value = "mariadb")]
-    database: Which,
+    database: DatabaseChoice,
     /// Objects in the source.
     #[arg(long, default_value_t = 100_000)]
     objects: u32,
@@ -112,7 +112,7 @@ async fn one(
     database: &str,
 ) -> Result<()> {
     let objects = arguments.objects as usize;
-    let source = Running::start(
+    let source = SourceProcess::start(
         kind,
         Parameters { objects, bytes: arguments.bytes, speed: None, shards: arguments.server_shards },
     )?;

@@ -39,7 +39,7 @@ pub(super) struct Parameters {
 
 impl Parameters {
     /// As the value of a variable.
-    pub(super) fn text(self) -> String {
+    pub(super) fn to_text(self) -> String {
         json!({"objects": self.objects, "bytes": self.bytes, "speed": self.speed, "shards": self.shards}).to_string()
     }
 
@@ -89,11 +89,11 @@ async fn answer(
     source.answer(&method, &uri, &headers, body).unwrap_or_else(|| {
         let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound",
             "message": "the source has no such thing", "code": 404});
-        text(StatusCode::NOT_FOUND, status.to_string())
+        respond_text(StatusCode::NOT_FOUND, status.to_string())
     })
 }
 
-fn text(status: StatusCode, text: impl Into<Body>) -> Response {
+fn respond_text(status: StatusCode, text: impl Into<Body>) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], text.into()).into_response()
 }
 
@@ -200,12 +200,12 @@ fn uid(place: usize) -> String {
 }
 
 /// A state of an object: whole, and its metadata alone.
-struct Rendered {
+struct ObjectTemplates {
     whole: Template,
     metadata: Template,
 }
 
-impl Rendered {
+impl ObjectTemplates {
     fn new(mut object: Value) -> Self {
         for ((_, mark), member) in SLOTS.iter().zip(["name", "uid", "resourceVersion"]) {
             object["metadata"][member] = json!(mark);
@@ -213,7 +213,7 @@ impl Rendered {
         let metadata = json!({
             "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"],
         });
-        Rendered { whole: Template::new(&object), metadata: Template::new(&metadata) }
+        ObjectTemplates { whole: Template::new(&object), metadata: Template::new(&metadata) }
     }
 }
 
@@ -222,7 +222,7 @@ impl Rendered {
 struct Source {
     kind: Kind,
     /// Two states of each template, which alternate.
-    templates: Vec<[Rendered; 2]>,
+    templates: Vec<[ObjectTemplates; 2]>,
     objects: usize,
     speed: Option<u64>,
     /// The source has server-side shards.
@@ -247,7 +247,7 @@ impl Source {
         for place in 0..objects.min(TEMPLATES) {
             let object = object(&mut dice, &kind, place, bytes)?;
             let update = updated(&mut dice, &object);
-            templates.push([object, update].map(Rendered::new));
+            templates.push([object, update].map(ObjectTemplates::new));
         }
         let leases = Arc::new(Leases::new());
         Ok(Source { kind, templates, objects, speed, shards, sent: watch::Sender::new(0), leases })
@@ -269,10 +269,10 @@ impl Source {
         let response = match (method.as_str(), &*path) {
             ("GET", ["apis", "coordination.k8s.io", .., "leases"]) if parameter(uri, "watch").is_some() => {
                 let version = parameter(uri, "resourceVersion")?.parse().ok()?;
-                text(StatusCode::OK, self.leases.watch(label, version, lasting))
+                respond_text(StatusCode::OK, self.leases.watch(label, version, lasting))
             }
             ("GET", ["apis", "coordination.k8s.io", .., "leases"]) => {
-                text(StatusCode::OK, self.leases.list(label.as_deref()))
+                respond_text(StatusCode::OK, self.leases.list(label.as_deref()))
             }
             (verb @ ("POST" | "PUT" | "DELETE"), ["apis", "coordination.k8s.io", _, _, _, "leases", name @ ..]) => {
                 let (code, answer) = match (verb, name) {
@@ -281,7 +281,7 @@ impl Source {
                     ("DELETE", [name]) => self.leases.delete(name),
                     _ => return None,
                 };
-                text(code, answer)
+                respond_text(code, answer)
             }
             ("GET", ["readyz"]) => "ok".into_response(),
             ("POST", ["burst"]) => {
@@ -289,7 +289,7 @@ impl Source {
                 self.sent.send_modify(|sent| *sent += events);
                 StatusCode::OK.into_response()
             }
-            ("POST", ["apis", "events.k8s.io", .., "events"]) => text(StatusCode::CREATED, body),
+            ("POST", ["apis", "events.k8s.io", .., "events"]) => respond_text(StatusCode::CREATED, body),
             ("GET", ["apis", .., last]) if *last == plural && parameter(uri, "watch").is_some() => {
                 let next = match parameter(uri, "sendInitialEvents") {
                     Some("true") => Next::Initial { place: 0, sent },
@@ -299,18 +299,18 @@ impl Source {
                     }
                 };
                 let speed = self.speed;
-                text(StatusCode::OK, paced(self.watch(next, range, metadata, lasting), speed))
+                respond_text(StatusCode::OK, paced(self.watch(next, range, metadata, lasting), speed))
             }
             ("GET", ["apis", .., last]) if *last == plural => {
                 let page = self.list(uri, range, sent, metadata)?;
-                text(StatusCode::OK, paced(stream::iter([page]), self.speed))
+                respond_text(StatusCode::OK, paced(stream::iter([page]), self.speed))
             }
             // Every object has the finalizer, so there is nothing to patch.
             ("GET" | "PATCH", ["apis", .., last, name]) if *last == plural => {
                 let place = name.rsplit('-').next()?.parse().ok().filter(|place| *place < self.objects)?;
                 let mut item = String::new();
                 self.item(&mut item, place, sent, metadata);
-                text(StatusCode::OK, item)
+                respond_text(StatusCode::OK, item)
             }
             _ => return None,
         };
@@ -463,7 +463,7 @@ mod tests {
     async fn the_source_streams_lists_as_a_kube_apiserver_1_36_does() -> Result<()> {
         const OBJECTS: usize = TEMPLATES + 10;
         let parameters = Parameters { objects: OBJECTS, bytes: Some(600), speed: Some(1 << 40), shards: true };
-        let source = Arc::new(Source::new(kind()?, Parameters::parse(&parameters.text())?)?);
+        let source = Arc::new(Source::new(kind()?, Parameters::parse(&parameters.to_text())?)?);
         source.sent.send_replace(3);
         let stream = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
         let metadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";

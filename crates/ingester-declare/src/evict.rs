@@ -3,7 +3,7 @@
 //!
 //! May use: ingester-core, ingester-sql, text.
 
-use crate::text::{Content, Faults, Keys, Located};
+use crate::text::{Content, Faults, Keys, TreeNode};
 use ingester_core::duration::Bounds;
 use ingester_core::kind::{AFTER, Kind};
 use ingester_core::query::Filter;
@@ -15,40 +15,40 @@ use ingester_sql::query::{Query, QueryError, SelectorError, check_rule, parse_fi
 use std::time::Duration;
 
 /// A text, and where it is written.
-pub type Placed<'t> = (Located<'t>, &'t str);
+pub type LocatedText<'t> = (TreeNode<'t>, &'t str);
 
-/// A rule as it is written. Anything outside of the grammar is a fault; [`WrittenRule::check`] checks that the rule fits a kind.
+/// A rule as it is written. Anything outside of the grammar is a fault; [`RuleDeclaration::check`] checks that the rule fits a kind.
 #[derive(Clone, Debug)]
-pub struct WrittenRule<'t> {
+pub struct RuleDeclaration<'t> {
     /// The whole rule.
-    pub at: Located<'t>,
+    pub at: TreeNode<'t>,
     /// Its name in messages.
     pub name: &'t str,
     /// `when.fieldSelector`
-    pub fields: Option<Placed<'t>>,
+    pub fields: Option<LocatedText<'t>>,
     /// `when.labelSelector`
-    pub labels: Option<Placed<'t>>,
+    pub labels: Option<LocatedText<'t>>,
     /// How long ago the time of `since` must be, at least.
     pub after: Option<Duration>,
     /// The column, or the path, of that time.
-    pub since: Option<Placed<'t>>,
+    pub since: Option<LocatedText<'t>>,
     /// How many objects of each group stay, and what makes a group.
-    pub keep_last: Option<(usize, Vec<Placed<'t>>)>,
+    pub keep_last: Option<(usize, Vec<LocatedText<'t>>)>,
     /// The namespaces; none for all.
-    pub namespaces: Vec<Placed<'t>>,
+    pub namespaces: Vec<LocatedText<'t>>,
     /// The labels of namespaces.
-    pub namespace_selector: Option<Placed<'t>>,
+    pub namespace_selector: Option<LocatedText<'t>>,
     /// `enforce`, of a configuration.
-    pub enforce: Option<Located<'t>>,
+    pub enforce: Option<TreeNode<'t>>,
 }
 
 /// The keys of a rule. `enforce` comes last, and only a configuration has it.
 pub const KEYS: [&str; 8] =
     ["name", "when", "after", "since", "keepLast", "namespaces", "namespaceSelector", "enforce"];
 
-impl<'t> WrittenRule<'t> {
+impl<'t> RuleDeclaration<'t> {
     /// Reads a rule. With `switch`, it may say `enforce`. `None` after a fault.
-    pub fn read(at: &Located<'t>, switch: bool, faults: &mut Faults) -> Option<Self> {
+    pub fn read(at: &TreeNode<'t>, switch: bool, faults: &mut Faults) -> Option<Self> {
         let before = faults.len();
         let mut keys = at.keys_of(&KEYS, faults)?;
         let rule = Self::take(at, &mut keys, AFTER, faults)?;
@@ -61,7 +61,7 @@ impl<'t> WrittenRule<'t> {
     }
 
     /// Takes the keys of [`KEYS`] out of the keys of a rule, which may also have others; `bounds` limit `after`. `None` without a name.
-    pub fn take(at: &Located<'t>, keys: &mut Keys<'t>, bounds: Bounds, faults: &mut Faults) -> Option<Self> {
+    pub fn take(at: &TreeNode<'t>, keys: &mut Keys<'t>, bounds: Bounds, faults: &mut Faults) -> Option<Self> {
         let Some(name) = keys.take("name") else {
             faults.push(at.fault(Fault::EvictNameless.to_string()));
             return None;
@@ -87,7 +87,7 @@ impl<'t> WrittenRule<'t> {
         }
         let namespace_selector =
             keys.take("namespaceSelector").and_then(|at| selector(at, faults, parse_label_selector));
-        Some(WrittenRule {
+        Some(RuleDeclaration {
             at: at.clone(),
             name: name?,
             fields,
@@ -103,7 +103,7 @@ impl<'t> WrittenRule<'t> {
 
     /// Returns the conditions on columns and labels: the terms of both selectors. All must hold.
     pub fn filters(&self) -> Vec<Filter> {
-        let text = |placed: &Option<Placed<'t>>| placed.as_ref().map_or("", |(_, text)| *text);
+        let text = |placed: &Option<LocatedText<'t>>| placed.as_ref().map_or("", |(_, text)| *text);
         filters(text(&self.fields), text(&self.labels)).unwrap_or_default()
     }
 
@@ -158,7 +158,7 @@ pub fn check_selectors(kind: &Kind) -> impl Iterator<Item = String> {
     kind.evict().iter().filter_map(wrong)
 }
 
-fn when<'t>(at: &Located<'t>, faults: &mut Faults) -> (Option<Placed<'t>>, Option<Placed<'t>>) {
+fn when<'t>(at: &TreeNode<'t>, faults: &mut Faults) -> (Option<LocatedText<'t>>, Option<LocatedText<'t>>) {
     if let Content::Text(_) = at.content() {
         faults.push(at.expected("a map with `fieldSelector`, `labelSelector` or both"));
         return (None, None);
@@ -173,10 +173,10 @@ fn when<'t>(at: &Located<'t>, faults: &mut Faults) -> (Option<Placed<'t>>, Optio
 }
 
 fn selector<'t>(
-    at: Located<'t>,
+    at: TreeNode<'t>,
     faults: &mut Faults,
     parse: impl Fn(&str) -> Result<Vec<Filter>, SelectorError>,
-) -> Option<Placed<'t>> {
+) -> Option<LocatedText<'t>> {
     let (at, text) = placed(at, faults)?;
     match parse(text) {
         Ok(terms) if terms.is_empty() => {
@@ -188,7 +188,7 @@ fn selector<'t>(
     None
 }
 
-fn keep_last<'t>(at: &Located<'t>, faults: &mut Faults) -> Option<(usize, Vec<Placed<'t>>)> {
+fn keep_last<'t>(at: &TreeNode<'t>, faults: &mut Faults) -> Option<(usize, Vec<LocatedText<'t>>)> {
     let [count, by] = at.fields(["count", "by"], faults)?;
     let Some(count) = count else {
         faults.push(at.fault("`count` is missing: how many objects of each group stay"));
@@ -207,8 +207,8 @@ fn keep_last<'t>(at: &Located<'t>, faults: &mut Faults) -> Option<(usize, Vec<Pl
 }
 
 /// A list of texts, each once.
-fn texts<'t>(at: Option<Located<'t>>, faults: &mut Faults) -> Vec<Placed<'t>> {
-    let mut texts: Vec<Placed<'t>> = Vec::new();
+fn texts<'t>(at: Option<TreeNode<'t>>, faults: &mut Faults) -> Vec<LocatedText<'t>> {
+    let mut texts: Vec<LocatedText<'t>> = Vec::new();
     for at in at.map(|at| at.elements(faults)).unwrap_or_default() {
         let Some((at, text)) = placed(at, faults) else { continue };
         if texts.iter().any(|(_, there)| *there == text) {
@@ -220,15 +220,15 @@ fn texts<'t>(at: Option<Located<'t>>, faults: &mut Faults) -> Vec<Placed<'t>> {
     texts
 }
 
-fn placed<'t>(at: Located<'t>, faults: &mut Faults) -> Option<Placed<'t>> {
+fn placed<'t>(at: TreeNode<'t>, faults: &mut Faults) -> Option<LocatedText<'t>> {
     let text = word(&at, faults)?;
     Some((at, text))
 }
 
 /// A text; in a file whose values have types, a number counts, too.
-fn word<'t>(at: &Located<'t>, faults: &mut Faults) -> Option<&'t str> {
+fn word<'t>(at: &TreeNode<'t>, faults: &mut Faults) -> Option<&'t str> {
     match at.content() {
         Content::Number(text) => Some(text),
-        _ => at.text(faults),
+        _ => at.read_text(faults),
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Quota {
 
 impl Quota {
     /// Waits until the kind may hold this many more bytes. Concurrent waiters may exceed the quota by one hold.
-    pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Hold {
+    pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> MemoryReservation {
         let most = self.budget.total / QUOTA;
         let units = bytes.div_ceil(UNIT).clamp(1, most);
         loop {
@@ -74,9 +74,9 @@ impl Quota {
         }
     }
 
-    fn hold(self: &Arc<Self>, held: usize, counted: usize) -> Hold {
+    fn hold(self: &Arc<Self>, held: usize, counted: usize) -> MemoryReservation {
         self.held.fetch_add(held, Ordering::AcqRel);
-        Hold { quota: self.clone(), held, counted }
+        MemoryReservation { quota: self.clone(), held, counted }
     }
 
     /// Returns the bytes that the kind holds.
@@ -91,7 +91,7 @@ fn narrow(units: usize) -> u32 {
 }
 
 /// Bytes that are held until this is dropped.
-pub(crate) struct Hold {
+pub(crate) struct MemoryReservation {
     quota: Arc<Quota>,
     /// Units that the kind holds.
     held: usize,
@@ -99,10 +99,10 @@ pub(crate) struct Hold {
     counted: usize,
 }
 
-impl Hold {
+impl MemoryReservation {
     /// Splits off the memory of one object. If this hold has too little, the rest is added without waiting, because the object is already
     /// in memory.
-    pub(crate) fn split(&mut self, bytes: usize) -> Hold {
+    pub(crate) fn split(&mut self, bytes: usize) -> MemoryReservation {
         let units = bytes.div_ceil(UNIT).max(1);
         let from_hold = units.min(self.held);
         let counted = from_hold.min(self.counted);
@@ -110,11 +110,11 @@ impl Hold {
         self.counted -= counted;
         let more = units - from_hold;
         self.quota.held.fetch_add(more, Ordering::AcqRel);
-        Hold { quota: self.quota.clone(), held: units, counted }
+        MemoryReservation { quota: self.quota.clone(), held: units, counted }
     }
 }
 
-impl Drop for Hold {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         if self.counted > 0 {
             self.quota.budget.units.add_permits(self.counted);
@@ -126,7 +126,7 @@ impl Drop for Hold {
     }
 }
 
-impl std::fmt::Debug for Hold {
+impl std::fmt::Debug for MemoryReservation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} KiB", self.held)
     }

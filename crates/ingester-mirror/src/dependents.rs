@@ -69,9 +69,9 @@ mod tests {
     use crate::fixture::MODEL;
     use std::sync::{Arc, Weak};
 
-    struct One(bool, &'static str);
+    struct FixedUnit(bool, &'static str);
 
-    impl FollowedUnit for One {
+    impl FollowedUnit for FixedUnit {
         fn is_current(&self) -> bool {
             self.0
         }
@@ -88,10 +88,10 @@ mod tests {
     #[test]
     fn a_unit_counts_as_long_as_this_process_works_on_it() {
         let mirrored = MirroredKinds::new([MODEL].into());
-        let current = Arc::new(One(true, "a"));
-        let behind = Arc::new(One(false, "b"));
+        let current = Arc::new(FixedUnit(true, "a"));
+        let behind = Arc::new(FixedUnit(false, "b"));
         for (name, unit) in [("Model in x", &current), ("Model in y", &behind)] {
-            let unit: Weak<One> = Arc::downgrade(unit);
+            let unit: Weak<FixedUnit> = Arc::downgrade(unit);
             mirrored.follow(name.to_owned(), unit);
         }
         let all = uids(&["a", "b", "c"]);

@@ -21,7 +21,7 @@ use tracing::Instrument as _;
 
 /// The side that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum SurvivingSide {
     /// The row: the object is deleted from the cluster once more.
     Row,
     /// The object: its state replaces the row, and it is mirrored from then on.
@@ -51,7 +51,7 @@ pub struct Ghost {
 }
 
 /// A ghost, with the data for resolving it.
-pub struct Found {
+pub struct ResolvableGhost {
     /// Both sides.
     pub ghost: Ghost,
     unit: Unit,
@@ -74,12 +74,12 @@ pub enum ResolveError {
     Unfit(String),
 }
 
-impl Found {
+impl ResolvableGhost {
     /// Returns the content that is lost if this side stays, as JSON.
-    pub fn goes(&self, keep: Keep) -> &str {
+    pub fn goes(&self, keep: SurvivingSide) -> &str {
         match keep {
-            Keep::Row => self.object.text(),
-            Keep::Object => self.row.json(),
+            SurvivingSide::Row => self.object.text(),
+            SurvivingSide::Object => self.row.json(),
         }
     }
 
@@ -87,11 +87,11 @@ impl Found {
     ///
     /// # Errors
     /// If the object or the row has changed in the meantime, the API server or the database fails, or the object cannot be stored.
-    pub async fn resolve(&self, keep: Keep) -> Result<(), ResolveError> {
+    pub async fn resolve(&self, keep: SurvivingSide) -> Result<(), ResolveError> {
         let resolving = async {
             match keep {
-                Keep::Row => self.delete_object().await,
-                Keep::Object => self.replace_row().await,
+                SurvivingSide::Row => self.delete_object().await,
+                SurvivingSide::Object => self.replace_row().await,
             }
         };
         resolving.instrument(self.unit.span()).await
@@ -153,7 +153,7 @@ impl Search {
     ///
     /// # Errors
     /// If the API server or the database cannot be read.
-    pub async fn next(&mut self) -> Result<Option<Vec<Found>>, AuditError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<ResolvableGhost>>, AuditError> {
         let Some(unit) = self.units.front().cloned() else { return Ok(None) };
         let page = match unit.cluster.list_metadata(self.next.as_deref()).await {
             Ok(page) => page,
@@ -181,14 +181,20 @@ impl Search {
         for partial in evicted.filter(|partial| !self.seen.contains(&partial.uid)) {
             found.extend(self.look(&unit, &partial.uid, &partial.namespace, &partial.name).await?);
         }
-        self.seen.extend(found.iter().map(|found: &Found| found.row.uid.clone()));
+        self.seen.extend(found.iter().map(|found: &ResolvableGhost| found.row.uid.clone()));
         Ok(Some(found))
     }
 
     /// Reads both sides, the row first: so the cluster's answer, which comes later, is about this row.
-    async fn look(&self, unit: &Unit, uid: &str, namespace: &str, name: &str) -> Result<Option<Found>, AuditError> {
+    async fn look(
+        &self,
+        unit: &Unit,
+        uid: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<ResolvableGhost>, AuditError> {
         let mut rows: HashMap<Box<str>, StoredRow> =
-            unit.rows.stored(&[uid]).await?.into_iter().map(|row| (row.uid.clone(), row)).collect();
+            unit.rows.read_stored(&[uid]).await?.into_iter().map(|row| (row.uid.clone(), row)).collect();
         let Some(row) = rows.remove(uid) else { return Ok(None) };
         let Some(text) = unit.cluster.look(namespace, name).await? else { return Ok(None) };
         let Ok(object) = unit.parse(text) else { return Ok(None) };
@@ -206,6 +212,6 @@ impl Search {
             row_deleted: row.delete_time.is_some(),
             differences: content_differences(object.text(), &row),
         };
-        Ok(Some(Found { ghost, unit: unit.clone(), store: self.store.clone(), object, row }))
+        Ok(Some(ResolvableGhost { ghost, unit: unit.clone(), store: self.store.clone(), object, row }))
     }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The kinds that this process leads, and the signal when it gains one.
 #[derive(Debug)]
-pub struct Leading {
+pub struct LedKinds {
     kinds: Vec<Kind>,
     live: Live,
     assignment: Assignment,
@@ -23,13 +23,13 @@ pub struct Leading {
     mixed: AtomicBool,
 }
 
-impl Leading {
+impl LedKinds {
     /// For these kinds.
     pub fn new(kinds: Vec<Kind>, live: Live, assignment: Assignment) -> Self {
-        Leading { kinds, live, assignment, seen: Mutex::default(), mixed: AtomicBool::new(false) }
+        LedKinds { kinds, live, assignment, seen: Mutex::default(), mixed: AtomicBool::new(false) }
     }
 
-    /// Returns the kinds that it leads now. [`Leading::gains`] waits for a kind that is not among them.
+    /// Returns the kinds that it leads now. [`LedKinds::gains`] waits for a kind that is not among them.
     pub fn look(&self) -> Vec<Kind> {
         let led = self.led();
         self.mixed.store(self.assignment.is_mixed(), Ordering::Release);
@@ -89,7 +89,7 @@ impl Leading {
 
 #[cfg(test)]
 mod tests {
-    use super::Leading;
+    use super::LedKinds;
     use crate::fixture::MODEL;
     use crate::health::{Health, KindState};
     use crate::replicas::Assignment;
@@ -100,12 +100,12 @@ mod tests {
 
     const PROJECT: Kind = Kind::new(Definition { kind: "Project", ..*MODEL.definition() }, *MODEL.functions());
 
-    fn names(leading: &Leading) -> Vec<&'static str> {
+    fn names(leading: &LedKinds) -> Vec<&'static str> {
         leading.look().iter().map(Kind::name).collect()
     }
 
-    fn leading(assignment: &Assignment) -> Leading {
-        Leading::new(vec![MODEL, PROJECT], Live::fixed(Config::default()), assignment.clone())
+    fn leading(assignment: &Assignment) -> LedKinds {
+        LedKinds::new(vec![MODEL, PROJECT], Live::fixed(Config::default()), assignment.clone())
     }
 
     fn allow(assignment: &Assignment, units: &[&str]) {

@@ -3,10 +3,10 @@
 //! May use: ingester-config, ingester-core, ingester-store, cluster, dependents, policies, replicas, rows.
 
 use crate::cluster::{
-    ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+    ApiError, Cluster, Deletion, ListEvent, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
 use crate::dependents::Uids;
-use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, WeighedCandidates};
 use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
@@ -20,7 +20,7 @@ use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
 use ingester_store::left_out::FilterVerdict;
 use ingester_store::{
-    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
+    EvictedRows, LiveRow, LostEviction, Premise, Reject, RejectedObject, Report, RowChange, StoreError, StoredRow,
 };
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -147,9 +147,9 @@ fn of_part<T: Send + 'static>(
     stream: ListStream<T>,
     has: impl Fn(&T) -> bool + Send + Sync + 'static,
 ) -> ListStream<T> {
-    let has = move |listed: &Result<Listed<T>, ApiError>| match listed {
-        Ok(Listed::Object(object) | Listed::Deleted(object)) => has(object),
-        Ok(Listed::End(_)) | Err(_) => true,
+    let has = move |listed: &Result<ListEvent<T>, ApiError>| match listed {
+        Ok(ListEvent::Object(object) | ListEvent::Deleted(object)) => has(object),
+        Ok(ListEvent::End(_)) | Err(_) => true,
     };
     stream.filter(move |listed| std::future::ready(has(listed))).boxed()
 }
@@ -183,14 +183,14 @@ impl Rows for PartOfRows {
         self.whole.versions(uids)
     }
 
-    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
-        self.whole.stored(uids)
+    fn read_stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+        self.whole.read_stored(uids)
     }
 
     /// Returns as many rows of the part as requested, or fewer if no more exist.
     fn live<'a>(
         &'a self,
-        evicted: Evicted,
+        evicted: EvictedRows,
         after: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
@@ -231,7 +231,7 @@ impl Rows for PartOfRows {
         .boxed()
     }
 
-    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<RejectedObject>, StoreError>> {
         async {
             let mut rejects = self.whole.rejects().await?;
             rejects.retain(|reject| self.shard.has(&reject.uid));
@@ -299,7 +299,7 @@ impl Rows for PartOfRows {
         &'a self,
         leaving: &'a [Candidate],
         bounds: WeighBounds<'a>,
-    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+    ) -> BoxFuture<'a, Result<WeighedCandidates, PolicyError>> {
         self.whole.weigh(leaving, bounds)
     }
 

@@ -4,7 +4,9 @@
 //!
 //! [`Rows`] is the interface that the mirror needs. [`StoreRows`] implements it over a [`Store`].
 
-use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed, candidates, pending, premise, unproved, weigh};
+use crate::policies::{
+    Candidate, PolicyError, WeighBounds, WeighedCandidates, candidates, pending, premise, unproved, weigh,
+};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_config::EvictionRule;
@@ -14,7 +16,8 @@ use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
 use ingester_store::left_out::FilterVerdict;
 use ingester_store::{
-    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow,
+    EvictedRows, LiveRow, LostEviction, Premise, Reject, RejectedObject, Report, RowChange, Store, StoreError,
+    StoredRow,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -33,13 +36,13 @@ pub(crate) trait Rows: Send + Sync {
     /// As [`Store::versions`].
     fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>>;
 
-    /// As [`Store::stored`].
-    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>>;
+    /// As [`Store::read_stored`].
+    fn read_stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>>;
 
     /// As [`Store::live`].
     fn live<'a>(
         &'a self,
-        evicted: Evicted,
+        evicted: EvictedRows,
         after: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>>;
@@ -51,7 +54,7 @@ pub(crate) trait Rows: Send + Sync {
     fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// As [`Store::rejects`].
-    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>>;
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<RejectedObject>, StoreError>>;
 
     /// As [`Store::forget_rejects`].
     fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>>;
@@ -87,7 +90,7 @@ pub(crate) trait Rows: Send + Sync {
         &'a self,
         leaving: &'a [Candidate],
         bounds: WeighBounds<'a>,
-    ) -> BoxFuture<'a, Result<Weighed, PolicyError>>;
+    ) -> BoxFuture<'a, Result<WeighedCandidates, PolicyError>>;
 
     /// As [`Store::evicted_lately`].
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>>;
@@ -134,13 +137,13 @@ impl Rows for StoreRows {
         self.store.versions(self.kind.table(), uids).boxed()
     }
 
-    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
-        self.store.stored(self.kind.table(), uids).boxed()
+    fn read_stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+        self.store.read_stored(self.kind.table(), uids).boxed()
     }
 
     fn live<'a>(
         &'a self,
-        evicted: Evicted,
+        evicted: EvictedRows,
         after: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
@@ -155,7 +158,7 @@ impl Rows for StoreRows {
         self.store.record_rejects(rejects).boxed()
     }
 
-    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<RejectedObject>, StoreError>> {
         async move {
             let api_version = self.kind.api_version();
             self.store.rejects(&api_version, self.kind.kind(), self.namespace.as_deref()).await
@@ -208,7 +211,7 @@ impl Rows for StoreRows {
         &'a self,
         leaving: &'a [Candidate],
         bounds: WeighBounds<'a>,
-    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+    ) -> BoxFuture<'a, Result<WeighedCandidates, PolicyError>> {
         weigh(&self.store, &self.kinds, &self.kind, leaving, bounds).boxed()
     }
 

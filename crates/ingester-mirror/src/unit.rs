@@ -66,7 +66,7 @@ pub(crate) struct Unit {
 }
 
 /// The unit is stopping, and the work could not be done.
-pub(crate) struct Stopped;
+pub(crate) struct UnitStopError;
 
 impl Unit {
     /// Returns its name in [`Health`].
@@ -115,7 +115,7 @@ impl Unit {
         &self,
         doing: &str,
         work: impl Fn() -> F,
-    ) -> Result<T, Stopped> {
+    ) -> Result<T, UnitStopError> {
         let mut attempt = 0;
         let has_failed = AtomicBool::new(false);
         let attempts = async || {
@@ -150,8 +150,8 @@ impl Unit {
         tokio::select! {
             biased;
             // They fail only once the unit stops.
-            done = attempts => done.map_err(|_| Stopped),
-            () = deadline => Err(Stopped),
+            done = attempts => done.map_err(|_| UnitStopError),
+            () = deadline => Err(UnitStopError),
         }
     }
 

@@ -66,7 +66,7 @@ impl TablePrinter {
     }
 
     /// The lines of these rows, with the headers above the first one; nothing for no rows.
-    pub fn rows<'r>(&mut self, rows: impl IntoIterator<Item = Row<'r>>) -> String {
+    pub fn render_rows<'r>(&mut self, rows: impl IntoIterator<Item = Row<'r>>) -> String {
         let mut lines: Vec<Vec<String>> = rows.into_iter().map(|row| self.line(row)).collect();
         if !lines.is_empty() && !std::mem::replace(&mut self.begun, true) && self.options.headers {
             lines.insert(0, self.headers());

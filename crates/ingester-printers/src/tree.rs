@@ -33,7 +33,7 @@ pub enum Tree {
 
 impl Tree {
     /// A string.
-    pub(crate) fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn from_text(text: impl Into<String>) -> Self {
         Tree::Text(text.into())
     }
 
@@ -64,10 +64,10 @@ impl Tree {
     /// The `List` of these objects, as kubectl creates it.
     pub fn list_of(items: Vec<Tree>) -> Self {
         Tree::map([
-            ("apiVersion", Tree::text("v1")),
+            ("apiVersion", Tree::from_text("v1")),
             ("items", Tree::List(items)),
-            ("kind", Tree::text("List")),
-            ("metadata", Tree::map([("resourceVersion", Tree::text(""))])),
+            ("kind", Tree::from_text("List")),
+            ("metadata", Tree::map([("resourceVersion", Tree::from_text(""))])),
         ])
     }
 }
@@ -108,7 +108,7 @@ impl<'de> Visitor<'de> for Builder {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
-        Ok(Tree::text(value))
+        Ok(Tree::from_text(value))
     }
 
     fn visit_string<E>(self, value: String) -> Result<Tree, E> {

@@ -27,7 +27,7 @@ pub const LIST_END: &str = "kind: List\nmetadata:\n  resourceVersion: \"\"\n";
 /// An object as a document of its own.
 pub fn document(tree: &Tree) -> String {
     let mut emitter = Emitter::new();
-    emitter.node(tree, None, Place::Root);
+    emitter.node(tree, None, NodePosition::Root);
     emitter.write_indent(0);
     emitter.out
 }
@@ -36,14 +36,14 @@ pub fn document(tree: &Tree) -> String {
 pub fn item(tree: &Tree) -> String {
     let mut emitter = Emitter::new();
     emitter.indicator("-", Space::Before, true);
-    emitter.node(tree, Some(0), Place::Sequence);
+    emitter.node(tree, Some(0), NodePosition::Sequence);
     emitter.write_indent(0);
     emitter.out
 }
 
 /// The position of a node.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum NodePosition {
     Root,
     Sequence,
     /// A key that is written before its colon.
@@ -118,7 +118,7 @@ impl Emitter {
     }
 
     /// Writes a value. `indent` is the indentation of the collection around it.
-    fn node(&mut self, tree: &Tree, indent: Option<usize>, place: Place) {
+    fn node(&mut self, tree: &Tree, indent: Option<usize>, place: NodePosition) {
         let deeper = indent.map_or(0, |indent| indent + STEP);
         match tree {
             Tree::List(values) if values.is_empty() => self.empty("[", "]"),
@@ -126,31 +126,31 @@ impl Emitter {
             Tree::List(values) => {
                 // A list that is the value of a key begins at the key's column.
                 let indent = match indent {
-                    Some(indent) if place == Place::Mapping && !self.indention => indent,
+                    Some(indent) if place == NodePosition::Mapping && !self.indention => indent,
                     _ => deeper,
                 };
                 for value in values {
                     self.write_indent(indent);
                     self.indicator("-", Space::Before, true);
-                    self.node(value, Some(indent), Place::Sequence);
+                    self.node(value, Some(indent), NodePosition::Sequence);
                 }
             }
             Tree::Map(entries) => {
                 for (key, value) in sorted(entries) {
                     self.write_indent(deeper);
                     if key.len() <= 128 && !key.contains(is_break) {
-                        self.text(key, Some(deeper), Place::SimpleKey);
+                        self.write_text(key, Some(deeper), NodePosition::SimpleKey);
                         self.indicator(":", Space::None, false);
                     } else {
                         self.indicator("?", Space::Before, true);
-                        self.text(key, Some(deeper), Place::Mapping);
+                        self.write_text(key, Some(deeper), NodePosition::Mapping);
                         self.write_indent(deeper);
                         self.indicator(":", Space::Before, true);
                     }
-                    self.node(value, Some(deeper), Place::Mapping);
+                    self.node(value, Some(deeper), NodePosition::Mapping);
                 }
             }
-            Tree::Text(text) => self.text(text, indent, place),
+            Tree::Text(text) => self.write_text(text, indent, place),
             Tree::Null => self.plain("null", indent, place),
             Tree::Bool(value) => self.plain(if *value { "true" } else { "false" }, indent, place),
             Tree::Int(value) => self.plain(&value.to_string(), indent, place),
@@ -167,9 +167,9 @@ impl Emitter {
     }
 
     /// Writes a text in the style that it needs.
-    fn text(&mut self, text: &str, indent: Option<usize>, place: Place) {
-        let shape = Shape::of(text);
-        let simple = place == Place::SimpleKey;
+    fn write_text(&mut self, text: &str, indent: Option<usize>, place: NodePosition) {
+        let shape = Shape::from_text(text);
+        let simple = place == NodePosition::SimpleKey;
         let mut style = match text {
             _ if text.contains('\n') => Style::Literal,
             _ if is_other(text) || is_base_60(text) => Style::Double,
@@ -193,7 +193,7 @@ impl Emitter {
         }
     }
 
-    fn plain(&mut self, text: &str, indent: Option<usize>, place: Place) {
+    fn plain(&mut self, text: &str, indent: Option<usize>, place: NodePosition) {
         let deeper = indent.map_or(STEP, |indent| indent + STEP);
         if !self.whitespace {
             self.put(' ');
@@ -202,7 +202,7 @@ impl Emitter {
         let mut characters = text.chars().peekable();
         while let Some(character) = characters.next() {
             if character == ' ' {
-                let fold = place != Place::SimpleKey
+                let fold = place != NodePosition::SimpleKey
                     && !spaces
                     && self.column > WIDTH
                     && characters.peek().is_some_and(|next| *next != ' ');
@@ -358,7 +358,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         if text.is_empty() {
             return Shape { multiline: false, plain: true, single: true, block: false };
         }

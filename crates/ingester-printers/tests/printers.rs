@@ -106,7 +106,7 @@ fn table(options: Options, at_once: usize) -> String {
         }
     }
     let mut printer = TablePrinter::new(list("columnDefinitions").iter().map(column).collect(), options);
-    list("rows").chunks(at_once).map(|rows| printer.rows(rows.iter().map(row))).collect()
+    list("rows").chunks(at_once).map(|rows| printer.render_rows(rows.iter().map(row))).collect()
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_table_in_portions_has_its_headers_once() {
     let (whole, portions) = (table(options.clone(), 4), table(options.clone(), 2));
     assert_eq!((whole.lines().count(), portions.lines().count()), (5, 5));
     assert_eq!(portions.lines().filter(|line| line.starts_with("NAME")).count(), 1, "{portions}");
-    assert_eq!(TablePrinter::new(Vec::new(), options).rows([]), "", "without rows there are no headers");
+    assert_eq!(TablePrinter::new(Vec::new(), options).render_rows([]), "", "without rows there are no headers");
 }
 
 /// The output of a template, or the error.

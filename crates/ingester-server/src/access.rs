@@ -33,17 +33,17 @@ const UNKNOWN_LINES: u32 = 10;
 
 /// Creates the access log lines of one server. Clones share everything.
 #[derive(Clone, Debug)]
-pub(crate) struct AccessLogs(Arc<Shared>);
+pub(crate) struct AccessLogs(Arc<AccessLogState>);
 
 #[derive(Debug)]
-struct Shared {
+struct AccessLogState {
     metrics: Metrics,
-    unknown: Mutex<Unknown>,
+    unknown: Mutex<UnknownCallers>,
 }
 
 /// The lines about unauthenticated callers.
 #[derive(Debug)]
-struct Unknown {
+struct UnknownCallers {
     since: Instant,
     lines: u32,
     left_out: u64,
@@ -54,7 +54,7 @@ struct Unknown {
 pub struct AccessLog(Arc<Entry>);
 
 struct Entry {
-    shared: Arc<Shared>,
+    shared: Arc<AccessLogState>,
     begin: Instant,
     source: SocketAddr,
     method: Method,
@@ -95,8 +95,8 @@ enum Work {
 impl AccessLogs {
     /// Creates the access log of a server with these metrics.
     pub(crate) fn new(metrics: Metrics) -> Self {
-        let unknown = Mutex::new(Unknown { since: Instant::now(), lines: 0, left_out: 0 });
-        AccessLogs(Arc::new(Shared { metrics, unknown }))
+        let unknown = Mutex::new(UnknownCallers { since: Instant::now(), lines: 0, left_out: 0 });
+        AccessLogs(Arc::new(AccessLogState { metrics, unknown }))
     }
 
     /// Begins a request.
@@ -113,7 +113,7 @@ impl AccessLogs {
     }
 }
 
-impl Shared {
+impl AccessLogState {
     /// Returns the number of lines left out since the last one, if an unauthenticated caller may have a line now.
     fn line_of_unknown(&self, now: Instant) -> Option<u64> {
         let mut unknown = self.unknown.lock();

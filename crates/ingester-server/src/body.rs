@@ -49,7 +49,7 @@ pub(crate) async fn read_at_most(body: Body, most: usize) -> Result<Bytes, Statu
 
 /// A body that must arrive as a whole within a time limit. The time begins when reading begins.
 #[derive(Debug)]
-pub struct Timed<B> {
+pub struct TimedBody<B> {
     body: B,
     time: Duration,
     end: Option<Pin<Box<Sleep>>>,
@@ -60,14 +60,14 @@ pub struct Timed<B> {
 #[error("the body did not come within {0:?}")]
 pub struct TooSlow(Duration);
 
-impl<B> Timed<B> {
+impl<B> TimedBody<B> {
     /// Limits the time for this body.
     pub fn new(body: B, time: Duration) -> Self {
-        Timed { body, time, end: None }
+        TimedBody { body, time, end: None }
     }
 }
 
-impl<B> hyper::body::Body for Timed<B>
+impl<B> hyper::body::Body for TimedBody<B>
 where
     B: hyper::body::Body + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -100,7 +100,7 @@ where
 /// requests, otherwise watches would leave no room for other requests. It has its own time limit, and is not compressed, because
 /// compression would hold back events.
 #[derive(Clone, Copy, Debug)]
-pub struct Waits;
+pub struct WaitMark;
 
 /// Refuses a body of another type than JSON.
 ///
@@ -133,7 +133,7 @@ pub const MOST: usize = 3 << 20;
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, MOST, Timed, read};
+    use super::{Body, MOST, TimedBody, read};
     use http_body_util::{Limited, StreamBody};
     use hyper::body::Frame;
     use std::convert::Infallible;
@@ -159,7 +159,7 @@ mod tests {
                 (sent < bytes).then(|| (Ok::<_, Infallible>(Frame::data(bytes::Bytes::from_static(b"x"))), sent + 1))
             };
             let frames = Box::pin(futures::stream::unfold(0, next));
-            Body::new(Timed::new(Limited::new(StreamBody::new(frames), MOST), Duration::from_secs(10)))
+            Body::new(TimedBody::new(Limited::new(StreamBody::new(frames), MOST), Duration::from_secs(10)))
         };
         assert_eq!(read(trickle(5)).await.unwrap().len(), 5);
         let status = read(trickle(usize::MAX)).await.unwrap_err();

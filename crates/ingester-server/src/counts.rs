@@ -15,7 +15,7 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::RejectCount;
 use ingester_sql::query::{Order, Query, States};
-use ingester_store::query::{Limits, StateCounts, Wanted};
+use ingester_store::query::{Limits, RequestedParts, StateCounts};
 use serde_json::{Value as Json, json};
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ pub(crate) async fn list(asker: Asker<'_>, only: Option<&str>) -> Result<(OwnObj
     let mut asking = Vec::new();
     for kind in asker.kinds {
         if only.is_none_or(|only| name(kind) == only) {
-            asking.push(shown(asker, kind));
+            asking.push(check_listable(asker, kind));
         }
     }
     let shown: Vec<Option<&Kind>> = stream::iter(asking).buffered(AT_ONCE).try_collect().await?;
@@ -58,18 +58,18 @@ pub(crate) async fn list(asker: Asker<'_>, only: Option<&str>) -> Result<(OwnObj
     let mut objects = Vec::new();
     for kind in shown.into_iter().flatten() {
         let whole = limits_of(read::Cost::Whole, asker.limits);
-        let limits = whole.time(whole.time.min(end.saturating_duration_since(Instant::now())));
+        let limits = whole.with_time(whole.time.min(end.saturating_duration_since(Instant::now())));
         let counted = counted(asker, kind, limits).await;
         if let Err(status) = &counted {
             warnings.push(format!("{} are not counted: {}", name(kind), status.message));
         }
         objects.push(object(kind, counted, rejects.as_deref().ok(), None));
     }
-    Ok((of(objects), warnings))
+    Ok((list_objects(objects), warnings))
 }
 
 /// Returns the kind, if the caller may list all of it.
-async fn shown<'a>(asker: Asker<'a>, kind: &'a Kind) -> Result<Option<&'a Kind>, Status> {
+async fn check_listable<'a>(asker: Asker<'a>, kind: &'a Kind) -> Result<Option<&'a Kind>, Status> {
     Ok(asker.may_list(kind, "").await?.then_some(kind))
 }
 
@@ -99,39 +99,39 @@ pub(crate) async fn get(asker: Asker<'_>, wanted: &str, steps: Option<Steps>) ->
         None => None,
         Some(moments) => {
             let counts = asker.store.count_states_at(kind, moments, limits.time).await;
-            let counts = counts.map_err(|error| refused(error, read::resource(kind).of()))?;
+            let counts = counts.map_err(|error| refused(error, read::resource(kind).as_resource()))?;
             Some(moments.iter().zip(counts).map(|(moment, counts)| step(*moment, counts)).collect())
         }
     };
-    Ok(of(vec![object(kind, Ok(counted), Some(&rejects(asker).await?), past)]))
+    Ok(list_objects(vec![object(kind, Ok(counted), Some(&rejects(asker).await?), past)]))
 }
 
 /// The counts of a kind.
-struct Counted {
+struct KindCounts {
     live: u64,
     /// The evicted and the deleted objects, unless they are hidden.
     former: Option<(u64, u64)>,
     last_change: Option<Micros>,
 }
 
-async fn counted(asker: Asker<'_>, kind: &Kind, limits: Limits) -> Result<Counted, Status> {
+async fn counted(asker: Asker<'_>, kind: &Kind, limits: Limits) -> Result<KindCounts, Status> {
     let resource = read::resource(kind);
-    let failed = |error| refused(error, resource.of());
+    let failed = |error| refused(error, resource.as_resource());
     let StateCounts { live, evicted, deleted } = asker.store.count_states(kind, limits.time).await.map_err(failed)?;
     if asker.states == States::LIVE {
-        return Ok(Counted { live, former: None, last_change: None });
+        return Ok(KindCounts { live, former: None, last_change: None });
     }
     // The first row of a key, read in this order.
     let order = vec![Order { field: "update_time".into(), descending: true }];
     let query = Query { states: States::ALL, order, ..Query::default() };
     let asked = asker.store.ask_about(kind, &query, limits).map_err(|error| failed(error.into()))?;
-    let wanted = Wanted { places: vec![base::UPDATE_TIME], labels: false };
+    let wanted = RequestedParts { places: vec![base::UPDATE_TIME], labels: false };
     let page = asked.page(&wanted, 1, None).await.map_err(failed)?;
     let last_change = page.rows.first().and_then(|row| match row.get(base::UPDATE_TIME) {
         Some(Value::Time(time)) => Some(*time),
         _ => None,
     });
-    Ok(Counted { live, former: Some((evicted, deleted)), last_change })
+    Ok(KindCounts { live, former: Some((evicted, deleted)), last_change })
 }
 
 /// Returns the numbers of rejects by their kinds and namespaces.
@@ -153,12 +153,12 @@ fn step(moment: Micros, counts: StateCounts) -> Json {
 /// Returns the object of a kind, with its cells.
 fn object(
     kind: &Kind,
-    counted: Result<Counted, Status>,
+    counted: Result<KindCounts, Status>,
     rejects: Option<&[RejectCount]>,
     steps: Option<Vec<Json>>,
 ) -> (Json, Vec<Json>) {
     let mut status = match counted {
-        Ok(Counted { live, former, last_change }) => {
+        Ok(KindCounts { live, former, last_change }) => {
             let mut status = json!({"live": live});
             if let Some((evicted, deleted)) = former {
                 (status["evicted"], status["deleted"]) = (evicted.into(), deleted.into());
@@ -192,7 +192,7 @@ fn object(
     (object, cells)
 }
 
-fn of(objects: Vec<(Json, Vec<Json>)>) -> OwnObjects {
+fn list_objects(objects: Vec<(Json, Vec<Json>)>) -> OwnObjects {
     OwnObjects {
         api_version: "mirror.michelangelo.api/v1",
         kind: "Count",

@@ -13,7 +13,7 @@ use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::Store;
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client};
@@ -80,7 +80,7 @@ impl Reach {
             Reach::Since(time) => query.filters.push(created_since(time)),
             Reach::Live => {
                 let why = "former versions are hidden as deleted objects are (serve.formerObjects)";
-                return Err(Status::forbidden(resource(kind).of(), name, why));
+                return Err(Status::forbidden(resource(kind).as_resource(), name, why));
             }
         }
         Ok(())
@@ -100,7 +100,7 @@ impl FormerAccess {
     /// Without a cluster no namespace exists, so the rule hides all former objects.
     pub fn new(rule: FormerObjects, cluster: Option<Client>) -> Self {
         let namespaces =
-            Namespaces { client: cluster, created: Remembered::new(CREATED), hides: Remembered::new(HIDES) };
+            Namespaces { client: cluster, created: AnswerCache::new(CREATED), hides: AnswerCache::new(HIDES) };
         FormerAccess { rule, namespaces }
     }
 
@@ -140,7 +140,7 @@ impl FormerAccess {
                 let warning = hides.then(|| match created {
                     Some(time) => format!(
                         "objects that were deleted or evicted before the namespace {namespace} was created ({}) are hidden (serve.formerObjects)",
-                        shown(time)
+                        format_time(time)
                     ),
                     None => format!(
                         "the namespace {namespace} is not in the cluster: its deleted and evicted objects are hidden (serve.formerObjects)"
@@ -153,7 +153,7 @@ impl FormerAccess {
 }
 
 /// Formats a time as in objects.
-fn shown(time: Micros) -> String {
+fn format_time(time: Micros) -> String {
     Timestamp::from_microsecond(time.0).map(|time| time.to_string()).unwrap_or_default()
 }
 
@@ -161,8 +161,8 @@ fn shown(time: Micros) -> String {
 struct Namespaces {
     /// `None` without a cluster.
     client: Option<Client>,
-    created: Remembered<String, Option<Micros>>,
-    hides: Remembered<(&'static str, String, Option<Micros>), bool>,
+    created: AnswerCache<String, Option<Micros>>,
+    hides: AnswerCache<(&'static str, String, Option<Micros>), bool>,
 }
 
 impl Namespaces {
@@ -216,8 +216,12 @@ impl Namespaces {
             filters: created.map(|time| created_since(time).negated()).into_iter().collect(),
             ..Query::default()
         };
-        let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
-        let page = asked.page(&Wanted::default(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
+        let asked =
+            store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.as_resource()))?;
+        let page = asked
+            .page(&RequestedParts::default(), 1, None)
+            .await
+            .map_err(|error| refused(error, resource.as_resource()))?;
         let hides = !page.rows.is_empty();
         self.hides.put(key, hides);
         Ok(hides)
@@ -225,14 +229,14 @@ impl Namespaces {
 }
 
 /// Answers that are valid for a while.
-struct Remembered<K, V> {
+struct AnswerCache<K, V> {
     time: Duration,
     answers: Mutex<HashMap<K, (Instant, V)>>,
 }
 
-impl<K: Hash + Eq, V: Copy> Remembered<K, V> {
+impl<K: Hash + Eq, V: Copy> AnswerCache<K, V> {
     fn new(time: Duration) -> Self {
-        Remembered { time, answers: Mutex::default() }
+        AnswerCache { time, answers: Mutex::default() }
     }
 
     fn get(&self, key: &K) -> Option<V> {

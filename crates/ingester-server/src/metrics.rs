@@ -37,7 +37,7 @@ struct Inner {
 
 /// Why a connection got no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum RefusalReason {
     /// The limit is reached, and all connections are in use.
     Full,
     /// It was idle, and the limit was reached.
@@ -68,7 +68,7 @@ impl Review {
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reviewed {
+pub(crate) enum ReviewResult {
     /// The answer was known.
     Cached,
     /// The API server said yes.
@@ -79,15 +79,15 @@ pub(crate) enum Reviewed {
     Failed,
 }
 
-impl Reviewed {
-    const ALL: [Reviewed; 4] = [Reviewed::Cached, Reviewed::Yes, Reviewed::No, Reviewed::Failed];
+impl ReviewResult {
+    const ALL: [ReviewResult; 4] = [ReviewResult::Cached, ReviewResult::Yes, ReviewResult::No, ReviewResult::Failed];
 
     const fn label(self) -> &'static str {
         match self {
-            Reviewed::Cached => "cached",
-            Reviewed::Yes => "yes",
-            Reviewed::No => "no",
-            Reviewed::Failed => "failed",
+            ReviewResult::Cached => "cached",
+            ReviewResult::Yes => "yes",
+            ReviewResult::No => "no",
+            ReviewResult::Failed => "failed",
         }
     }
 }
@@ -95,11 +95,11 @@ impl Reviewed {
 impl Inner {
     /// Creates the series whose labels are known, so that they begin at 0.
     fn begin(&self) {
-        for reason in [Refused::Full, Refused::Idle, Refused::Handshake] {
+        for reason in [RefusalReason::Full, RefusalReason::Idle, RefusalReason::Handshake] {
             self.refused.with_label_values(&[reason.label()]);
         }
         for review in Review::ALL {
-            for result in Reviewed::ALL {
+            for result in ReviewResult::ALL {
                 self.reviews.with_label_values(&[review.label(), result.label()]);
             }
         }
@@ -222,20 +222,20 @@ impl Metrics {
     }
 
     /// Counts one request while the result exists.
-    pub(crate) fn request(&self) -> Counted {
-        Counted::new(&self.0.in_flight)
+    pub(crate) fn request(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.0.in_flight)
     }
 
     /// Counts one connection while the result exists.
-    pub(crate) fn connection(&self) -> Counted {
-        Counted::new(&self.0.connections)
+    pub(crate) fn connection(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.0.connections)
     }
 
-    pub(crate) fn refused(&self, reason: Refused) {
+    pub(crate) fn refused(&self, reason: RefusalReason) {
         self.0.refused.with_label_values(&[reason.label()]).inc();
     }
 
-    pub(crate) fn reviewed(&self, review: Review, result: Reviewed) {
+    pub(crate) fn reviewed(&self, review: Review, result: ReviewResult) {
         self.0.reviews.with_label_values(&[review.label(), result.label()]).inc();
     }
 
@@ -245,8 +245,8 @@ impl Metrics {
     }
 
     /// Counts one watch of a kind while the result exists.
-    pub(crate) fn watch(&self, resource: &str) -> Counted {
-        Counted::new(&self.0.watches.with_label_values(&[resource]))
+    pub(crate) fn watch(&self, resource: &str) -> GaugeGuard {
+        GaugeGuard::new(&self.0.watches.with_label_values(&[resource]))
     }
 
     /// An event was handed to the connection.
@@ -278,12 +278,12 @@ impl Metrics {
     }
 }
 
-impl Refused {
+impl RefusalReason {
     const fn label(self) -> &'static str {
         match self {
-            Refused::Full => "full",
-            Refused::Idle => "idle",
-            Refused::Handshake => "handshake",
+            RefusalReason::Full => "full",
+            RefusalReason::Idle => "idle",
+            RefusalReason::Handshake => "handshake",
         }
     }
 }
@@ -296,16 +296,16 @@ impl fmt::Debug for Metrics {
 
 /// An item that is counted while it exists.
 #[derive(Debug)]
-pub(crate) struct Counted(IntGauge);
+pub(crate) struct GaugeGuard(IntGauge);
 
-impl Counted {
+impl GaugeGuard {
     fn new(gauge: &IntGauge) -> Self {
         gauge.inc();
-        Counted(gauge.clone())
+        GaugeGuard(gauge.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
@@ -313,7 +313,7 @@ impl Drop for Counted {
 
 #[cfg(test)]
 mod tests {
-    use super::{Metrics, Refused, Review, Reviewed};
+    use super::{Metrics, RefusalReason, Review, ReviewResult};
     use crate::caller::Verb;
     use std::path::Path;
     use std::time::Duration;
@@ -325,8 +325,8 @@ mod tests {
         metrics.answered(Some(Verb::List), "models", 200, Duration::from_millis(30));
         metrics.answered(None, "", 404, Duration::ZERO);
         let (request, _connection) = (metrics.request(), metrics.connection());
-        metrics.refused(Refused::Full);
-        metrics.reviewed(Review::Access, Reviewed::Cached);
+        metrics.refused(RefusalReason::Full);
+        metrics.reviewed(Review::Access, ReviewResult::Cached);
         metrics.reloaded(false);
         drop(metrics.request());
         let text = metrics.render();

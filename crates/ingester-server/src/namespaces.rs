@@ -16,7 +16,7 @@ use ingester_core::schema::{BASE_COLUMNS, Ident, base};
 use ingester_core::value::Value;
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::Store;
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,11 +56,11 @@ pub(crate) struct Asker<'a> {
 
 /// The cached namespaces that have objects.
 #[derive(Default)]
-pub(crate) struct KnownNamespaces(Mutex<Option<(Instant, Arc<Found>)>>);
+pub(crate) struct KnownNamespaces(Mutex<Option<(Instant, Arc<NamespaceKinds>)>>);
 
 /// Namespaces, each with the kinds of its objects.
 #[derive(Default)]
-struct Found {
+struct NamespaceKinds {
     namespaces: BTreeMap<String, Vec<&'static Kind>>,
     /// More namespaces exist.
     is_cut: bool,
@@ -81,7 +81,7 @@ impl KnownNamespaces {
         }
         let mut asking = Vec::new();
         for (namespace, kinds) in &found.namespaces {
-            asking.push(questions.shown(namespace, kinds));
+            asking.push(questions.check_listable(namespace, kinds));
         }
         let shown: Vec<Option<&str>> = stream::iter(asking).buffered(AT_ONCE).try_collect().await?;
         let is_cut = found.is_cut || questions.asked.into_inner() > MOST_QUESTIONS;
@@ -90,7 +90,7 @@ impl KnownNamespaces {
         Ok((objects(shown.into_iter().flatten()), warning))
     }
 
-    async fn found(&self, asker: Asker<'_>) -> Result<Arc<Found>, Status> {
+    async fn found(&self, asker: Asker<'_>) -> Result<Arc<NamespaceKinds>, Status> {
         // Hold the lock while searching, so that concurrent callers wait for the same answer.
         let mut known = self.0.lock().await;
         if let Some((when, found)) = &*known
@@ -122,7 +122,7 @@ impl Questions<'_> {
     }
 
     /// Returns the namespace, if the caller may list one of these kinds in it.
-    async fn shown<'n>(&self, namespace: &'n str, kinds: &[&'static Kind]) -> Result<Option<&'n str>, Status> {
+    async fn check_listable<'n>(&self, namespace: &'n str, kinds: &[&'static Kind]) -> Result<Option<&'n str>, Status> {
         let mut may = kinds.iter().any(|kind| self.everywhere.contains(&kind.table().name));
         for kind in kinds {
             may = may || self.may_list(kind, namespace).await?;
@@ -148,10 +148,10 @@ pub(crate) async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Stat
 }
 
 /// Returns the namespaces of all kinds. Each step reads the first row after the previous namespace.
-async fn search(asker: Asker<'_>) -> Result<Found, Status> {
+async fn search(asker: Asker<'_>) -> Result<NamespaceKinds, Status> {
     let asker = Asker { limits: limits_of(read::Cost::Whole, asker.limits), ..asker };
     let _turn = read::turn(&asker.caller.user, read::Cost::Whole).await;
-    let mut found = Found::default();
+    let mut found = NamespaceKinds::default();
     for kind in asker.kinds.iter().filter(|kind| kind.namespaced()) {
         let mut query = Query { states: asker.states, ..Query::default() };
         let mut seen = 0;
@@ -187,11 +187,11 @@ impl Asker<'_> {
     /// Returns the namespace of the first row.
     async fn first(self, kind: &Kind, query: &Query) -> Result<Option<String>, Status> {
         let resource = read::resource(kind);
-        let failed = |error| refused(error, resource.of());
+        let failed = |error| refused(error, resource.as_resource());
         let asked = self.store.ask_about(kind, query, self.limits).map_err(|error| failed(error.into()))?;
-        let wanted = Wanted { places: vec![base::NAMESPACE], labels: false };
+        let wanted = RequestedParts { places: vec![base::NAMESPACE], labels: false };
         let page = asked.page(&wanted, 1, None).await.map_err(failed)?;
-        Ok(page.rows.first().map(|row| row.text(base::NAMESPACE).to_owned()))
+        Ok(page.rows.first().map(|row| row.get_text(base::NAMESPACE).to_owned()))
     }
 }
 

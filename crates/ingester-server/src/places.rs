@@ -1,9 +1,9 @@
-//! The places of requests: they limit the requests that are answered at the same time, in total and per user.
+//! The slots of requests: they limit the requests that are answered at the same time, in total and per user.
 //!
 //! May use: status.
 //!
-//! A user gets another place while they hold fewer than are free. So one user alone holds at most half of the places, two users who want
-//! all of them hold a third each, and a user who holds no place always gets one.
+//! A user gets another slot while they hold fewer than are free. So one user alone holds at most half of the slots, two users who want
+//! all of them hold a third each, and a user who holds no slot always gets one.
 
 use crate::status::Status;
 use parking_lot::{Mutex, MutexGuard};
@@ -12,57 +12,57 @@ use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// A number of places that all users share. Clones share them.
+/// A number of slots that all users share. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Places(Arc<Inner>);
+pub struct RequestSlots(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     most: usize,
     /// Their purpose.
     of: &'static str,
-    taken: Mutex<Taken>,
-    /// A place is free again.
+    taken: Mutex<SlotUsage>,
+    /// A slot is free again.
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct SlotUsage {
     all: usize,
     /// Only users who hold any.
     by: HashMap<Arc<str>, usize>,
 }
 
-/// A place that a user has taken. It is free again when the last clone is gone.
+/// A slot that a user has taken. It is free again when the last clone is gone.
 #[derive(Clone, Debug)]
-pub struct Place(#[allow(dead_code, reason = "it holds the place")] Arc<Held>);
+pub struct RequestSlot(#[allow(dead_code, reason = "it holds the place")] Arc<TakenSlot>);
 
 #[derive(Debug)]
-struct Held {
+struct TakenSlot {
     of: Arc<Inner>,
     user: Arc<str>,
 }
 
-impl Places {
-    /// Creates this many places.
+impl RequestSlots {
+    /// Creates this many slots.
     pub fn new(most: usize) -> Self {
-        Self::of("requests", most)
+        Self::with_name("requests", most)
     }
 
-    /// Creates this many places for watches.
+    /// Creates this many slots for watches.
     pub(crate) fn of_watches(most: usize) -> Self {
-        Self::of("watches", most)
+        Self::with_name("watches", most)
     }
 
-    fn of(of: &'static str, most: usize) -> Self {
-        Places(Arc::new(Inner { most, of, taken: Mutex::default(), freed: Notify::new() }))
+    fn with_name(of: &'static str, most: usize) -> Self {
+        RequestSlots(Arc::new(Inner { most, of, taken: Mutex::default(), freed: Notify::new() }))
     }
 
-    /// Takes a place for this user.
+    /// Takes a slot for this user.
     ///
     /// # Errors
-    /// 429 if no place is free for them.
-    pub fn take(&self, user: &str) -> Result<Place, Status> {
+    /// 429 if no slot is free for them.
+    pub fn take(&self, user: &str) -> Result<RequestSlot, Status> {
         let mut taken = self.0.taken();
         let own = taken.by.get(user).copied().unwrap_or_default();
         let free = self.0.most.saturating_sub(taken.all);
@@ -77,11 +77,11 @@ impl Places {
         taken.all += 1;
         let user = taken.by.get_key_value(user).map_or_else(|| Arc::from(user), |(user, _)| user.clone());
         *taken.by.entry(user.clone()).or_default() += 1;
-        Ok(Place(Arc::new(Held { of: self.0.clone(), user })))
+        Ok(RequestSlot(Arc::new(TakenSlot { of: self.0.clone(), user })))
     }
 
-    /// Waits until a place is free for this user.
-    pub async fn wait(&self, user: &str) -> Place {
+    /// Waits until a slot is free for this user.
+    pub async fn wait(&self, user: &str) -> RequestSlot {
         loop {
             let mut freed = pin!(self.0.freed.notified());
             // No notification after this line is missed.
@@ -95,12 +95,12 @@ impl Places {
 }
 
 impl Inner {
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, SlotUsage> {
         self.taken.lock()
     }
 }
 
-impl Drop for Held {
+impl Drop for TakenSlot {
     fn drop(&mut self) {
         let mut taken = self.of.taken();
         taken.all -= 1;
@@ -117,15 +117,15 @@ impl Drop for Held {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Places};
+    use super::{RequestSlot, RequestSlots};
 
-    fn all(places: &Places, user: &str) -> Vec<Place> {
+    fn all(places: &RequestSlots, user: &str) -> Vec<RequestSlot> {
         std::iter::from_fn(|| places.take(user).ok()).collect()
     }
 
     #[test]
     fn one_user_leaves_as_many_places_as_they_hold() {
-        let places = Places::new(200);
+        let places = RequestSlots::new(200);
         let eve = all(&places, "eve");
         assert_eq!(eve.len(), 100);
         let said = places.take("eve").unwrap_err();
@@ -134,7 +134,7 @@ mod tests {
         let ada = all(&places, "ada");
         assert_eq!(ada.len(), 50);
         assert!(places.take("bob").is_ok());
-        // A place that one user returns goes to a user who holds fewer.
+        // A slot that one user returns goes to a user who holds fewer.
         drop(eve);
         assert_eq!(all(&places, "bob").len(), 75);
         drop(ada);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_last_place_is_for_who_holds_none() {
-        let places = Places::new(2);
+        let places = RequestSlots::new(2);
         let _one = places.take("eve").unwrap();
         assert!(places.take("eve").is_err());
         let _two = places.take("ada").unwrap();
@@ -154,7 +154,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_waiter_does_not_wait_for_the_largest_holders() {
-        let places = Places::new(4);
+        let places = RequestSlots::new(4);
         let mut eve = all(&places, "eve");
         let _ada = places.wait("ada").await;
         let mut waiting = Box::pin(places.wait("eve"));
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_place_is_held_by_its_last_clone() {
-        let places = Places::new(1);
+        let places = RequestSlots::new(1);
         let place = places.take("ada").unwrap();
         let other = place.clone();
         drop(place);

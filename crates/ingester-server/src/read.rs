@@ -12,8 +12,8 @@ mod position;
 #[cfg(test)]
 mod tests;
 
-use crate::answer::{Renderer, Rest};
-use crate::body::Waits;
+use crate::answer::{ListTrailer, Renderer};
+use crate::body::WaitMark;
 use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
 use crate::status::{Reason, Resource, Status};
@@ -27,10 +27,10 @@ pub(crate) use history::{HistoryOf, history, version};
 use http::{HeaderValue, Response, StatusCode, header};
 use ingester_core::Kind;
 use ingester_sql::query::{Order, Query};
-use ingester_store::query::{AskError, AskedWhen, Limits, Wanted};
+use ingester_store::query::{AskError, Limits, RequestedParts, TimedQuery};
 use ingester_store::{ErrorClass, Store, StoreError};
 pub use position::Log;
-use position::{When, of_list, of_moment};
+use position::{ListTime, of_list, of_moment};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -68,11 +68,11 @@ pub(crate) async fn get(
     // The same order as in `ingester get`, and as in writes when they find their row.
     query.order = ["create_time", "res_version"].map(|field| Order { field: field.into(), descending: true }).into();
     let renderer = Renderer::new(*kind, form, include, query.states, skip);
-    let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
-    let page = asked.page(&renderer.wanted(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
+    let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.as_resource()))?;
+    let page = asked.page(&renderer.wanted(), 1, None).await.map_err(|error| refused(error, resource.as_resource()))?;
     match page.rows.first() {
         Some(row) => Ok(json(Body::from(renderer.single(row)))),
-        None => Err(Status::not_found(resource.of(), name)),
+        None => Err(Status::not_found(resource.as_resource(), name)),
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn get(
 pub(crate) fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Result<Cost, Status> {
     let Parameters { query, count, offset, .. } = parameters;
     let asked = store.ask_when(kind, query, store.limits());
-    let asked = asked.map_err(|error| refused(error.into(), resource(kind).of()))?;
+    let asked = asked.map_err(|error| refused(error.into(), resource(kind).as_resource()))?;
     Ok(if asked.is_scan() || *count || *offset > 0 { Cost::Whole } else { Cost::Keyed })
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Resul
 pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
     match cost {
         Cost::Keyed => limits,
-        Cost::Whole => limits.time(limits.time / SHORTER),
+        Cost::Whole => limits.with_time(limits.time / SHORTER),
     }
 }
 
@@ -120,7 +120,7 @@ pub(crate) async fn list(
         Some(at) => of_moment(at.by(store.now()), token),
         None => of_list(log, kind, token, parameters.version).await?,
     };
-    if let When::At(at) = when {
+    if let ListTime::At(at) = when {
         parameters.query.at = Some(at.into());
     }
     list_within((&LISTS, user, cost), (store, when), kind, parameters, form, limits).await
@@ -128,7 +128,7 @@ pub(crate) async fn list(
 
 async fn list_within(
     (budget, user, cost): (&'static Budget, &str, Cost),
-    (store, when): (&Arc<Store>, When),
+    (store, when): (&Arc<Store>, ListTime),
     kind: &Kind,
     parameters: Parameters,
     form: Form,
@@ -139,37 +139,41 @@ async fn list_within(
     let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
     let mut renderer = Renderer::new(*kind, form, include, query.states, skip);
     renderer.at(when.version());
-    let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+    let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.as_resource()))?;
     let share = budget.reading(user, cost).await;
     let (token, before) = match (token, most) {
         (Some(token), Some(_)) => behind(token),
         (token, _) => (token, 0),
     };
     let token = match token {
-        None if offset > 0 => match skipped(&asked, offset).await.map_err(|error| refused(error, resource.of()))? {
-            Some(token) => Some(token),
-            None => return Ok(json(Body::from(renderer.begin() + &renderer.end(&Rest::default())))),
-        },
+        None if offset > 0 => {
+            match skipped(&asked, offset).await.map_err(|error| refused(error, resource.as_resource()))? {
+                Some(token) => Some(token),
+                None => return Ok(json(Body::from(renderer.begin() + &renderer.end(&ListTrailer::default())))),
+            }
+        }
         token => token,
     };
     let left = most.map(|most| most.saturating_sub(before));
     if left == Some(0) {
-        return Ok(json(Body::from(renderer.begin() + &renderer.end(&Rest::default()))));
+        return Ok(json(Body::from(renderer.begin() + &renderer.end(&ListTrailer::default()))));
     }
     let Some(limit) = limit.into_iter().chain(left).min() else {
         return all(store.clone(), *kind, query, renderer, token, limits, share).await;
     };
-    let page =
-        asked.page(&renderer.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
+    let page = asked
+        .page(&renderer.wanted(), limit, token.as_deref())
+        .await
+        .map_err(|error| refused(error, resource.as_resource()))?;
     // Clients continue while they get a token. The client did not request rows beyond the wanted number.
     let is_whole = left.is_some_and(|left| page.rows.len() >= left);
     let sent = before + page.rows.len();
     let next = page.next.filter(|_| !is_whole);
     let next = next.map(|next| if most.is_some() { format!("{sent}.{next}") } else { next });
     let next = next.map(|token| when.in_token(&token));
-    let mut rest = Rest { next, ..Rest::default() };
+    let mut rest = ListTrailer { next, ..ListTrailer::default() };
     if count && token.is_none() && !is_whole {
-        let all = asked.count().await.map_err(|error| refused(error, resource.of()))?;
+        let all = asked.count().await.map_err(|error| refused(error, resource.as_resource()))?;
         let wanted = most.map_or(all, |most| all.min(most as u64));
         rest.remaining = Some(wanted.saturating_sub(page.rows.len() as u64));
     }
@@ -195,12 +199,12 @@ fn behind(token: String) -> (Option<String>, usize) {
 }
 
 /// Returns the token of the rows after the first ones; `None` at the end.
-async fn skipped(asked: &AskedWhen<'_>, offset: u64) -> Result<Option<String>, AskError> {
+async fn skipped(asked: &TimedQuery<'_>, offset: u64) -> Result<Option<String>, AskError> {
     let most = usize::try_from(offset.min(OFFSET)).unwrap_or(usize::MAX);
     let mut left = most;
     let mut token: Option<String> = None;
     while left > 0 {
-        let page = asked.page(&Wanted::default(), left, token.as_deref()).await?;
+        let page = asked.page(&RequestedParts::default(), left, token.as_deref()).await?;
         left = left.saturating_sub(page.rows.len());
         match page.next {
             Some(next) => token = Some(next),
@@ -233,7 +237,7 @@ async fn all(
         let read = async {
             let asked = store.ask_when(&kind, &query, limits)?;
             let mut reader = asked.reader(&renderer.wanted(), token.as_deref())?;
-            let (mut text, mut rest, mut first) = (renderer.begin(), Rest::default(), true);
+            let (mut text, mut rest, mut first) = (renderer.begin(), ListTrailer::default(), true);
             // One text may be on its way while another one waits.
             let mut unsent = [0, 0];
             loop {
@@ -260,7 +264,7 @@ async fn all(
             }
         };
         if let Err(error) = read.await {
-            let _ = sender.send(Err(refused(error, resource.of()))).await;
+            let _ = sender.send(Err(refused(error, resource.as_resource()))).await;
         }
     };
     let reading = AbortOnDropHandle::new(tokio::spawn(reading.in_current_span()));
@@ -297,7 +301,7 @@ pub(crate) fn watch(time: Option<Duration>) -> Response<Body> {
         Ok::<_, std::io::Error>(Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.json())))
     };
     let mut response = json(Body::from_stream(stream::once(event).fuse()));
-    response.extensions_mut().insert(Waits);
+    response.extensions_mut().insert(WaitMark);
     response
 }
 
@@ -322,7 +326,7 @@ pub(crate) fn resource(kind: &Kind) -> OwnedResource {
 
 impl OwnedResource {
     /// The same, borrowed.
-    pub(crate) fn of(&self) -> Resource<'_> {
+    pub(crate) fn as_resource(&self) -> Resource<'_> {
         Resource { group: self.group, plural: &self.plural }
     }
 }

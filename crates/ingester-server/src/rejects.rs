@@ -11,8 +11,8 @@ use crate::read::{self, refused};
 use crate::request::path::OUTER_GROUP;
 use crate::status::{Resource, Status};
 use ingester_core::Kind;
-use ingester_sql::dialect::OfGroup;
-use ingester_sql::dialect::statements::{OfKind, RecordedReject, RejectsOf};
+use ingester_sql::dialect::GroupFilter;
+use ingester_sql::dialect::statements::{KindRejects, RecordedReject, RejectsOf};
 use ingester_sql::query::States;
 use ingester_store::query::AskError;
 use serde_json::{Value as Json, json};
@@ -36,9 +36,9 @@ pub(crate) async fn list(asker: Asker<'_>, uid: Option<&str>) -> Result<(OwnObje
     let _turn = read::turn(&asker.caller.user, read::Cost::Keyed).await;
     let uids: Vec<&str> = uid.into_iter().collect();
     let mut found = Vec::new();
-    let Visible { kinds, is_cut } = visible(asker).await?;
+    let VisibleKinds { kinds, is_cut } = visible(asker).await?;
     for (kind, namespaces) in kinds {
-        let kinds = [OfKind { kind: kind.kind(), group: Some(OfGroup::new(kind.group())) }];
+        let kinds = [KindRejects { kind: kind.kind(), group: Some(GroupFilter::new(kind.group())) }];
         let namespaces: Vec<&str> = namespaces.iter().flatten().map(String::as_str).collect();
         let of = RejectsOf { kinds: &kinds, namespaces: &namespaces, uids: &uids };
         // One more shows whether there are more.
@@ -56,17 +56,17 @@ pub(crate) async fn list(asker: Asker<'_>, uid: Option<&str>) -> Result<(OwnObje
 }
 
 /// The rejects that a caller may see.
-struct Visible<'a> {
+struct VisibleKinds<'a> {
     /// The kinds, each with the namespaces; `None` for all of them.
     kinds: Vec<(&'a Kind, Option<Vec<String>>)>,
     /// There are more namespaces with rejects than the API server was asked about.
     is_cut: bool,
 }
 
-async fn visible(asker: Asker<'_>) -> Result<Visible<'_>, Status> {
+async fn visible(asker: Asker<'_>) -> Result<VisibleKinds<'_>, Status> {
     let counted = asker.store.count_rejects(MOST_WITH_REJECTS, asker.limits.time).await;
     let counted = counted.map_err(|error| refused(error, REJECTS))?;
-    let mut visible = Visible { kinds: Vec::new(), is_cut: counted.len() == MOST_WITH_REJECTS };
+    let mut visible = VisibleKinds { kinds: Vec::new(), is_cut: counted.len() == MOST_WITH_REJECTS };
     for kind in asker.kinds {
         let of_kind = counted.iter().filter(|reject| is_of(kind, &reject.group_ver, &reject.kind));
         let namespaces: BTreeSet<&str> = of_kind.map(|reject| reject.namespace.as_str()).collect();

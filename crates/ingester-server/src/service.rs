@@ -17,19 +17,19 @@ mod stages;
 mod writes;
 
 use crate::access::AccessLog;
-use crate::body::Waits;
+use crate::body::WaitMark;
 use crate::caller::Verb;
 use crate::console;
-use crate::discovery::{Document, Documents, Writable};
+use crate::discovery::{Document, Documents, WriteScope};
 use crate::former::FormerAccess;
 use crate::identity::{Identity, Peer};
 use crate::namespaces::KnownNamespaces;
-use crate::places::{Place, Places};
+use crate::places::{RequestSlot, RequestSlots};
 use crate::request::accept;
-use crate::request::path::Target;
+use crate::request::path::RequestTarget;
 use crate::restore::rights::RestoreRights;
 use crate::status::Status;
-use crate::units::Which;
+use crate::units::UnitResource;
 use crate::volume::WriteVolumes;
 use crate::watch::Hub;
 use axum::body::Body;
@@ -40,7 +40,7 @@ use ingester_core::Kind;
 use ingester_declare::saved::SavedQueries;
 use ingester_store::Store;
 use ingester_store::query::Limits;
-use stages::{Authenticated, Narrowed, Parsed};
+use stages::{AuthenticatedRequest, NarrowedRequest, ParsedRequest};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tower::ServiceExt as _;
@@ -72,7 +72,7 @@ pub struct Sources {
     /// The limits of each query: time, rows and bytes.
     pub limits: Limits,
     /// The limit on concurrent requests for objects.
-    pub places: Places,
+    pub places: RequestSlots,
     /// The limit on the bytes of evicted objects that each user may write in a minute.
     pub volumes: WriteVolumes,
     /// The watches; `None` if the log of changes cannot be numbered.
@@ -98,9 +98,9 @@ impl Service {
     /// Creates a service of these sources.
     pub fn new(sources: Sources) -> Self {
         let writable = match (&sources.writes, &sources.restores) {
-            (None, _) => Writable::Nothing,
-            (Some(_), RestoreRights::Off) => Writable::InSql,
-            (Some(_), RestoreRights::User(_) | RestoreRights::Server) => Writable::All,
+            (None, _) => WriteScope::Nothing,
+            (Some(_), RestoreRights::Off) => WriteScope::InSql,
+            (Some(_), RestoreRights::User(_) | RestoreRights::Server) => WriteScope::All,
         };
         let documents = Documents::new(sources.kinds, writable, sources.watchable);
         let ready = tokio::sync::Mutex::default();
@@ -121,7 +121,7 @@ impl Service {
         });
         // Do not compress watches: a compressor sends its output in blocks, but each event must be sent at once.
         let ends =
-            |_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions| extensions.get::<Waits>().is_none();
+            |_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions| extensions.get::<WaitMark>().is_none();
         let compressed = Compression::new(plain).compress_when(DefaultPredicate::new().and(ends));
         match compressed.oneshot(request).await {
             Ok(response) => response.map(Body::new),
@@ -159,12 +159,12 @@ impl Inner {
     ) -> Result<Response<Body>, Status> {
         let (parts, body) = request.into_parts();
         let uri = parts.uri.clone();
-        let parsed = Parsed::of(uri.path(), self.sources.kinds);
+        let parsed = ParsedRequest::parse(uri.path(), self.sources.kinds);
         match parsed.target() {
-            Some(Target::Health(name)) => return Ok(self.health(name).await),
+            Some(RequestTarget::Health(name)) => return Ok(self.health(name).await),
             // Kubernetes shows its version without authentication, too.
-            Some(Target::Version) if matches!(parts.method, Method::GET | Method::HEAD) => {
-                return self.document(&Target::Version, &parts.headers);
+            Some(RequestTarget::Version) if matches!(parts.method, Method::GET | Method::HEAD) => {
+                return self.document(&RequestTarget::Version, &parts.headers);
             }
             _ => {}
         }
@@ -179,42 +179,46 @@ impl Inner {
     /// Runs the handler for the request's target and verb.
     async fn handle(
         self: &Arc<Self>,
-        request: Authenticated<'_>,
+        request: AuthenticatedRequest<'_>,
         body: Body,
         log: &AccessLog,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         use Verb::{Create, Delete, DeleteCollection, Get, List, Patch, Update, Watch};
         match (request.target, request.verb.clone()?) {
-            (Target::Objects(path), Get) if path.is_history() => {
+            (RequestTarget::Objects(path), Get) if path.is_history() => {
                 self.history(self.narrowed(request, warnings).await?).await
             }
-            (Target::Objects(_), Get) => self.get(self.narrowed(request, warnings).await?).await,
-            (Target::Objects(_), List) => self.list(self.narrowed(request, warnings).await?, warnings).await,
-            (Target::Objects(_), Watch) => self.watch(self.narrowed(request, warnings).await?).await,
-            (Target::Objects(_), Create | Update | Patch | Delete | DeleteCollection) => {
+            (RequestTarget::Objects(_), Get) => self.get(self.narrowed(request, warnings).await?).await,
+            (RequestTarget::Objects(_), List) => self.list(self.narrowed(request, warnings).await?, warnings).await,
+            (RequestTarget::Objects(_), Watch) => self.watch(self.narrowed(request, warnings).await?).await,
+            (RequestTarget::Objects(_), Create | Update | Patch | Delete | DeleteCollection) => {
                 self.change(self.narrowed(request, warnings).await?, body, log, warnings).await
             }
-            (Target::SelfReview(review), _) => self.self_review(*review, &request, body).await,
-            (Target::Namespaces(_), verb) => self.namespaces(&request, verb, warnings).await,
-            (Target::Counts(_), _) => self.counts(&request, warnings).await,
-            (Target::Rejects(_), _) => self.rejects(&request, warnings).await,
-            (Target::Units(_), _) => self.units(Which::Units, &request).await,
-            (Target::Policies(_), _) => self.units(Which::Policies, &request).await,
+            (RequestTarget::SelfReview(review), _) => self.self_review(*review, &request, body).await,
+            (RequestTarget::Namespaces(_), verb) => self.namespaces(&request, verb, warnings).await,
+            (RequestTarget::Counts(_), _) => self.counts(&request, warnings).await,
+            (RequestTarget::Rejects(_), _) => self.rejects(&request, warnings).await,
+            (RequestTarget::Units(_), _) => self.units(UnitResource::Units, &request).await,
+            (RequestTarget::Policies(_), _) => self.units(UnitResource::Policies, &request).await,
             // Served from memory; not counted against `serve.maxInFlight`.
-            (Target::Queries(_), _) => self.queries(&request),
-            (Target::Parameters(_), _) => self.parameters(&request),
-            (Target::Events(_), verb) => hints::no_events(&request, verb, warnings),
+            (RequestTarget::Queries(_), _) => self.queries(&request),
+            (RequestTarget::Parameters(_), _) => self.parameters(&request),
+            (RequestTarget::Events(_), verb) => hints::no_events(&request, verb, warnings),
             (target, _) => self.document(target, request.headers()),
         }
     }
 
-    async fn narrowed(&self, request: Authenticated<'_>, warnings: &mut Vec<String>) -> Result<Narrowed, Status> {
+    async fn narrowed(
+        &self,
+        request: AuthenticatedRequest<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<NarrowedRequest, Status> {
         request.authorize(&self.sources).await?.narrow(&self.sources, warnings).await
     }
 
     /// Returns a document of discovery.
-    fn document(&self, target: &Target<'_>, headers: &HeaderMap) -> Result<Response<Body>, Status> {
+    fn document(&self, target: &RequestTarget<'_>, headers: &HeaderMap) -> Result<Response<Body>, Status> {
         let form = accept::other_form(text_of(headers, &ACCEPT), Documents::other_form(target))?;
         let document = self.documents.get(target, form).ok_or_else(Status::no_such_path)?;
         Ok(of_document(document, headers))
@@ -248,7 +252,7 @@ impl Inner {
 }
 
 /// Attaches the request's place to the response, so the place becomes free when the response has been sent.
-fn holding(mut response: Response<Body>, place: Place) -> Response<Body> {
+fn holding(mut response: Response<Body>, place: RequestSlot) -> Response<Body> {
     response.extensions_mut().insert(place);
     response
 }

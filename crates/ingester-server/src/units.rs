@@ -21,27 +21,27 @@ const API_VERSION: &str = "mirror.michelangelo.api/v1";
 
 /// One of the two resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum UnitResource {
     /// The states of units.
     Units,
     /// The effects of rules.
     Policies,
 }
 
-impl Which {
+impl UnitResource {
     /// Returns its plural.
     pub(crate) const fn plural(self) -> &'static str {
         match self {
-            Which::Units => "units",
-            Which::Policies => "policies",
+            UnitResource::Units => "units",
+            UnitResource::Policies => "policies",
         }
     }
 
     /// Returns its kind.
     pub(crate) const fn kind(self) -> &'static str {
         match self {
-            Which::Units => "Unit",
-            Which::Policies => "Policy",
+            UnitResource::Units => "Unit",
+            UnitResource::Policies => "Policy",
         }
     }
 
@@ -55,7 +55,7 @@ impl Which {
 ///
 /// # Errors
 /// 403 without the right to list them; 504 if the database takes too long; 500 or 503 if it fails, or the API server cannot be asked.
-pub(crate) async fn list(asker: Asker<'_>, which: Which) -> Result<OwnObjects, Status> {
+pub(crate) async fn list(asker: Asker<'_>, which: UnitResource) -> Result<OwnObjects, Status> {
     // Require `list` even for one of them: every caller may have the right to `get`, so that their other requests are passed on.
     let right = Attributes::of_all(Verb::List, OUTER_GROUP, OUTER_VERSION, which.plural());
     asker.identity.authorize(asker.caller, &right).await?;
@@ -63,11 +63,13 @@ pub(crate) async fn list(asker: Asker<'_>, which: Which) -> Result<OwnObjects, S
     let failed = |error: AskError| refused(error, which.resource());
     let time = asker.limits.time;
     let mut objects: Vec<(Json, Vec<Json>)> = match which {
-        Which::Units => {
+        UnitResource::Units => {
             let (units, now) = (asker.store.units(asker.kinds, time).await.map_err(failed)?, asker.store.now());
             units.iter().map(|(kind, record)| unit(kind, record, now)).collect()
         }
-        Which::Policies => together(asker.store.rules(asker.kinds, time).await.map_err(failed)?).map(policy).collect(),
+        UnitResource::Policies => {
+            together(asker.store.rules(asker.kinds, time).await.map_err(failed)?).map(policy).collect()
+        }
     };
     objects.sort_by_key(|(_, cells)| cells[0].to_string());
     let (api_version, kind) = (API_VERSION, which.kind());
@@ -78,7 +80,7 @@ pub(crate) async fn list(asker: Asker<'_>, which: Which) -> Result<OwnObjects, S
 ///
 /// # Errors
 /// As [`list`], and 404.
-pub(crate) async fn get(asker: Asker<'_>, which: Which, name: &str) -> Result<OwnObjects, Status> {
+pub(crate) async fn get(asker: Asker<'_>, which: UnitResource, name: &str) -> Result<OwnObjects, Status> {
     let mut all = list(asker, which).await.map_err(|mut status| {
         if status.reason == Reason::Forbidden {
             status.message.push_str(&format!("; one of the {} needs the right to list all of them", which.plural()));
@@ -89,9 +91,9 @@ pub(crate) async fn get(asker: Asker<'_>, which: Which, name: &str) -> Result<Ow
     if all.objects.is_empty() { Err(Status::not_found(which.resource(), name)) } else { Ok(all) }
 }
 
-fn columns(which: Which) -> &'static [(&'static str, &'static str)] {
+fn columns(which: UnitResource) -> &'static [(&'static str, &'static str)] {
     match which {
-        Which::Units => &[
+        UnitResource::Units => &[
             ("Name", "The kind, with the unit's namespace and shard."),
             ("Namespace", "The namespace that the unit is about; empty for all of them."),
             ("Shard", "The unit's part of the objects; empty for all of them."),
@@ -106,7 +108,7 @@ fn columns(which: Which) -> &'static [(&'static str, &'static str)] {
             ("Last Audit", "When it ended."),
             ("Heartbeat", "When the unit reported this."),
         ],
-        Which::Policies => &[
+        UnitResource::Policies => &[
             ("Name", "The kind and the rule."),
             ("Rule", "The rule's name."),
             ("Mode", "`enforced`, or `dry`: it moves nothing."),

@@ -41,7 +41,7 @@ impl WriteVolumes {
     }
 
     /// Returns the volume of one request of a user.
-    pub(crate) fn of(&self, user: &str) -> WriteVolume {
+    pub(crate) fn for_user(&self, user: &str) -> WriteVolume {
         WriteVolume { of: self.clone(), user: user.into(), taken: Mutex::new(0) }
     }
 
@@ -124,47 +124,47 @@ mod tests {
     async fn a_user_who_has_written_too_much_waits_and_others_do_not() {
         let volumes = WriteVolumes::new(600);
         for _ in 0..3 {
-            volumes.of("ada").take(200).unwrap();
+            volumes.for_user("ada").take(200).unwrap();
         }
-        let refused = volumes.of("ada").take(200).unwrap_err();
+        let refused = volumes.for_user("ada").take(200).unwrap_err();
         assert_eq!((refused.code.as_u16(), refused.reason), (429, Reason::TooManyRequests));
         assert_eq!(refused.details.and_then(|details| details.retry_after_seconds), Some(21));
-        volumes.of("bob").take(200).unwrap();
+        volumes.for_user("bob").take(200).unwrap();
         tokio::time::advance(Duration::from_secs(20)).await;
-        volumes.of("ada").take(200).unwrap();
-        assert!(volumes.of("ada").take(1).is_err());
+        volumes.for_user("ada").take(200).unwrap();
+        assert!(volumes.for_user("ada").take(1).is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_object_larger_than_the_limit_is_written_after_a_minute_without_writes() {
         let volumes = WriteVolumes::new(600);
-        volumes.of("ada").take(1200).unwrap();
+        volumes.for_user("ada").take(1200).unwrap();
         tokio::time::advance(Duration::from_secs(60)).await;
-        assert!(volumes.of("ada").take(1).is_err(), "it counts for two minutes");
+        assert!(volumes.for_user("ada").take(1).is_err(), "it counts for two minutes");
         tokio::time::advance(Duration::from_secs(60)).await;
-        volumes.of("ada").take(600).unwrap();
+        volumes.for_user("ada").take(600).unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_transaction_that_is_tried_again_counts_once() {
         let volumes = WriteVolumes::new(600);
-        let volume = volumes.of("ada");
+        let volume = volumes.for_user("ada");
         for _ in 0..5 {
             volume.take(400).unwrap();
         }
-        volumes.of("ada").take(200).unwrap();
-        assert!(volumes.of("ada").take(200).is_err());
+        volumes.for_user("ada").take(200).unwrap();
+        assert!(volumes.for_user("ada").take(200).is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn users_are_bounded_in_number_and_zero_is_no_limit() {
         let volumes = WriteVolumes::new(10);
         for number in 0..2 * MOST {
-            volumes.of(&number.to_string()).take(10).unwrap();
+            volumes.for_user(&number.to_string()).take(10).unwrap();
             assert!(volumes.users().len() <= MOST);
         }
         for _ in 0..100 {
-            WriteVolumes::new(0).of("ada").take(usize::MAX).unwrap();
+            WriteVolumes::new(0).for_user("ada").take(usize::MAX).unwrap();
         }
     }
 }

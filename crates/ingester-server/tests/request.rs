@@ -1,7 +1,7 @@
 //! The guarantees of the parser of requests for any input. Also the body of the fuzz target in `tests/fuzz/`.
 
 use ingester_server::request::accept::OtherForm;
-use ingester_server::request::path::{OUTER_PREFIX, Target};
+use ingester_server::request::path::{OUTER_PREFIX, RequestTarget};
 use ingester_server::request::query::QueryString;
 use ingester_server::request::{accept, parameters, path};
 
@@ -12,7 +12,7 @@ pub fn check(input: &[u8]) {
     let mut line = || lines.next().unwrap_or_default();
     let (path, query, accepted) = (line(), line(), line());
     let target = path::parse(path);
-    if let Ok(Target::Objects(objects)) = &target {
+    if let Ok(RequestTarget::Objects(objects)) = &target {
         let parts = [Some(&objects.group), Some(&objects.version), Some(&objects.plural), objects.namespace.as_ref()];
         for part in parts.into_iter().chain([objects.name.as_ref(), objects.subresource.as_ref()]).flatten() {
             let tricks = part.contains(['/', '\\', '%', '\0']) || matches!(&**part, "." | "..");

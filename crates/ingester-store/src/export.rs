@@ -7,7 +7,7 @@
 //!
 //! May use: ingester-core, ingester-sql, store, query.
 
-use crate::query::{AskError, FoundRow, STANDING_PLACES, ShownState, Wanted};
+use crate::query::{AskError, FoundRow, RequestedParts, STANDING_PLACES, ShownState};
 use crate::store::Store;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -69,7 +69,7 @@ impl Store {
         let mut places = vec![base::JSON];
         places.extend(STANDING_PLACES);
         let asked = self.ask_about(kind, &query, self.limits()).map_err(AskError::from)?;
-        let mut reader = asked.reader(&Wanted { places, labels: false }, None).map_err(AskError::from)?;
+        let mut reader = asked.reader(&RequestedParts { places, labels: false }, None).map_err(AskError::from)?;
         let (mut part, mut exported) = (None, Vec::with_capacity(rows.len()));
         loop {
             let found = reader.next().await?;
@@ -79,10 +79,10 @@ impl Store {
             let found: Vec<FoundRow> =
                 found.into_iter().filter(|row| judged.get(row.uid()) == Some(&row.standing())).collect();
             let state = |row: &FoundRow| match undeleted.contains(row.uid()) {
-                true => ShownState::of(kind, row).without_deletion(),
-                false => ShownState::of(kind, row),
+                true => ShownState::from_row(kind, row).without_deletion(),
+                false => ShownState::from_row(kind, row),
             };
-            let line = |row: &FoundRow| state(row).object(row.text(base::JSON)).into_owned() + "\n";
+            let line = |row: &FoundRow| state(row).object(row.get_text(base::JSON)).into_owned() + "\n";
             let lines: String = found.iter().map(line).collect();
             let Some(first) = found.first() else { continue };
             let name = name(kind, first);

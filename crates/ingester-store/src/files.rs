@@ -43,7 +43,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// Returns the kind of a file.
-    pub fn of(about: &Metadata) -> Self {
+    pub fn from_metadata(about: &Metadata) -> Self {
         let is_null = |device: u64| Path::new("/dev/null").metadata().is_ok_and(|null| null.rdev() == device);
         match FileKind::of_mode(about.mode()) {
             FileKind::Device if is_null(about.rdev()) => FileKind::Null,
@@ -133,7 +133,7 @@ fn read_once(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if is_stdin(path) {
         return bounded(io::stdin().lock(), most);
     }
-    match FileKind::of(&path.metadata()?) {
+    match FileKind::from_metadata(&path.metadata()?) {
         FileKind::Null => Ok(Vec::new()),
         FileKind::Device => Err(device()),
         FileKind::Regular | FileKind::Folder | FileKind::Pipe => bounded(File::open(path)?, most),
@@ -160,7 +160,7 @@ fn is_stdin(path: &Path) -> bool {
 
 /// Returns true if a path leads to a pipe or to standard input. Its content can be read only once, and it is in no folder.
 pub fn is_pipe(path: &Path) -> bool {
-    is_stdin(path) || path.metadata().is_ok_and(|about| FileKind::of(&about) == FileKind::Pipe)
+    is_stdin(path) || path.metadata().is_ok_and(|about| FileKind::from_metadata(&about) == FileKind::Pipe)
 }
 
 /// Returns the folder of the files that a file names: its own folder, or the current one for a pipe.
@@ -196,7 +196,7 @@ pub fn in_folder(folder: &Path, extensions: &[&str]) -> io::Result<Vec<PathBuf>>
 /// If it is a device, or has more than [`MOST`] bytes.
 pub fn check(path: &Path) -> io::Result<()> {
     let Ok(about) = path.metadata() else { return Ok(()) };
-    match FileKind::of(&about) {
+    match FileKind::from_metadata(&about) {
         FileKind::Device => Err(device()),
         FileKind::Regular if about.len() > MOST => Err(too_large(MOST)),
         _ => Ok(()),
@@ -328,7 +328,7 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
             target = target.parent().unwrap_or(Path::new("")).join(link);
             continue;
         }
-        return match FileKind::of(&about) {
+        return match FileKind::from_metadata(&about) {
             FileKind::Regular => Ok(target),
             other => {
                 let reason = format!("it is {}, and only a regular file is written: name another file", other.name());
@@ -362,7 +362,7 @@ mod tests {
         ] {
             assert_eq!(FileKind::of_mode(mode), kind, "{mode:o}");
         }
-        assert_eq!(FileKind::of(&Path::new("/dev/null").metadata().unwrap()), FileKind::Null);
+        assert_eq!(FileKind::from_metadata(&Path::new("/dev/null").metadata().unwrap()), FileKind::Null);
     }
 
     #[test]

@@ -44,8 +44,8 @@ pub use export::ExportError;
 pub use ledger::{Catalog, FoundTable};
 pub use quiet::quietly;
 pub use rows::{
-    Changed, Deleted, Effect, Evicted, LiveRow, LostEviction, OpenRestore, Pending, Premise, PurgePlace, PurgeTerms,
-    Purged, Reject, Rejected, Report, RestoreBegin, RowChange, StoredRow, compare, fuse, guard, latest_of_each,
-    left_out, marks, units,
+    ChangeResult, DeletionResult, Effect, EvictedRows, LiveRow, LostEviction, OpenRestore, PendingReason, Premise,
+    PurgePlace, PurgeResult, PurgeTerms, Reject, RejectedObject, Report, RestoreBegin, RowChange, StoredRow, compare,
+    fuse, guard, latest_of_each, left_out, marks, units,
 };
 pub use store::{Store, unless_stopped, waiting_for};

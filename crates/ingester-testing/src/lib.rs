@@ -191,7 +191,7 @@ impl fmt::Display for ObjectRow {
         let indexed = self.kind.table().indexed();
         let values = &self.row.values[self.row.values.len() - indexed.len()..];
         for (column, value) in indexed.iter().zip(values) {
-            writeln!(f, "  {}: {}", column.name, Shown(value))?;
+            writeln!(f, "  {}: {}", column.name, QuotedValue(value))?;
         }
         for (column, pairs) in self.kind.table().many.iter().zip(&self.row.many) {
             let shown = |(key, value): &(Box<str>, Box<str>)| match column.form {
@@ -202,7 +202,7 @@ impl fmt::Display for ObjectRow {
             writeln!(f, "  {}: [{}]", column.name, shown.join(", "))?;
         }
         if self.kind.protobuf().is_some() {
-            writeln!(f, "  proto: {}", Shown(self.get("proto")))?;
+            writeln!(f, "  proto: {}", QuotedValue(self.get("proto")))?;
         }
         for (what, pairs) in [("label", &self.row.labels), ("annotation", &self.row.annotations)] {
             for (key, value) in pairs.iter() {
@@ -214,9 +214,9 @@ impl fmt::Display for ObjectRow {
 }
 
 /// A value, with quotes around a text.
-struct Shown<'v>(&'v Value);
+struct QuotedValue<'v>(&'v Value);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for QuotedValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Value::Text(text) => write!(f, "{text:?}"),
@@ -324,7 +324,9 @@ impl ObjectRow {
             match self.find(column) {
                 Err(error) => unknown.push(error),
                 Ok(found) if same(&expected.value(), found) => {}
-                Ok(found) => differing.push((column, Shown(&expected.value()).to_string(), Shown(found).to_string())),
+                Ok(found) => {
+                    differing.push((column, QuotedValue(&expected.value()).to_string(), QuotedValue(found).to_string()))
+                }
             }
         }
         if differing.is_empty() && unknown.is_empty() {

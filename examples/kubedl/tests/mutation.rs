@@ -84,7 +84,7 @@ impl Mutation {
     }
 
     /// One of these, changed in a few places.
-    pub(crate) fn of(&mut self, objects: &[Json]) -> Json {
+    pub(crate) fn mutate(&mut self, objects: &[Json]) -> Json {
         let mut object = objects[self.0.usize(..objects.len())].clone();
         for _ in 0..self.0.usize(1..6) {
             let other = objects[self.0.usize(..objects.len())].clone();

@@ -41,7 +41,7 @@ fn objects_that_chance_has_changed_have_the_same_rows() {
     let mut chance = Mutation::new(20_261_123);
     let (mut both, mut left_out, mut one) = (0_u32, 0_u32, 0_u32);
     for _ in 0..cases {
-        let text = chance.of(&states).to_string();
+        let text = chance.mutate(&states).to_string();
         let Ok([compiled, declared]) = read(&text) else { continue };
         match (&compiled, &declared) {
             (Ok(compiled), Ok(declared)) => {

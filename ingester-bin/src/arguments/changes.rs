@@ -1,6 +1,6 @@
 //! `ingester changes`.
 
-use super::Target;
+use super::DatabaseArguments;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ pub(crate) struct Changes {
     #[arg(short, long, value_enum, default_value_t = ChangesFormat::Json, value_name = "FORMAT")]
     pub(crate) output: ChangesFormat,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
 }
 
 /// How a change is printed.

@@ -1,6 +1,6 @@
 //! `ingester get` and `ingester queries`.
 
-use super::{Target, Which};
+use super::{DatabaseArguments, SelectionOptions};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct Get {
     #[arg(required_unless_present = "query", value_name = "KIND")]
     pub(crate) resources: Vec<String>,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     /// Run this saved query instead of naming a KIND (`ingester queries` lists them). The options of `Which` narrow it, --sort-by replaces
     /// its order, and --limit its limit.
     #[arg(long, value_name = "NAME", conflicts_with = "resources", help_heading = "Saved queries")]
@@ -26,7 +26,7 @@ pub(crate) struct Get {
     #[command(flatten)]
     pub(crate) queries: QueriesFolder,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: SelectionOptions,
     /// In all namespaces, which is the default.
     #[arg(short = 'A', long, conflicts_with = "namespace", help_heading = "Which")]
     pub(crate) all_namespaces: bool,

@@ -1,6 +1,6 @@
 //! `ingester history` and `ingester diff`.
 
-use super::Target;
+use super::DatabaseArguments;
 use clap::{Args, ValueEnum};
 
 /// One object, or what had its name one after the other.
@@ -31,7 +31,7 @@ pub(crate) struct History {
     #[command(flatten)]
     pub(crate) object: Named,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     /// At most this many versions, the latest.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
@@ -71,7 +71,7 @@ pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) object: Named,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     /// The first version: its resourceVersion, or a time.
     #[arg(long, value_name = "VERSION|TIME")]
     pub(crate) from: Option<String>,

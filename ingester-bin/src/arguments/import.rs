@@ -1,7 +1,7 @@
 //! `ingester import`.
 
 use super::shared::namespace;
-use super::{Cluster, Output, Target};
+use super::{Cluster, DatabaseArguments, Output};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub(crate) struct Import {
     #[arg(long, conflicts_with_all = ["show", "verify"])]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     /// Print the first rows in the database of each kind that was imported (5 unless a number is given). In JSON and YAML they
     /// are in `rows`.
     #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true, default_missing_value = "5", conflicts_with = "from")]
@@ -62,7 +62,7 @@ pub(crate) struct Import {
     /// `delete_time`, if no --kubeconfig or --context names the cluster: the reference system does not record which of its objects have left
     /// the cluster.
     #[arg(long, value_enum, value_name = "STATE", conflicts_with_all = ["kubeconfig", "context"])]
-    pub(crate) assume: Option<Assumed>,
+    pub(crate) assume: Option<AssumedState>,
     /// Compare both databases after that, row by row, and print the counts and a hash of each kind. Exits with 1 on any difference.
     #[arg(long, requires = "from", help_heading = "Another database")]
     pub(crate) verify: bool,
@@ -74,7 +74,7 @@ pub(crate) struct Import {
 
 /// The state of objects that do not say their state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Assumed {
+pub(crate) enum AssumedState {
     /// They are in the cluster. The first list of `ingester run` writes their rows again.
     Live,
     /// They have left the cluster for good: the rows are the only copies.

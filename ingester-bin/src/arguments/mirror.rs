@@ -1,6 +1,6 @@
 //! Commands that work with a cluster.
 
-use super::{Cluster, ConfigFile, Output, QueriesFolder, Target};
+use super::{Cluster, ConfigFile, DatabaseArguments, Output, QueriesFolder};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ Examples:
 #[command(after_help = SERVE)]
 pub(crate) struct Serve {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
     /// For trials: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program on this machine may then read and change
@@ -147,7 +147,7 @@ pub(crate) struct Restore {
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
     /// The object's namespace. It can be left out if only one has the name.

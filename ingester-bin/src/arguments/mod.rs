@@ -41,7 +41,7 @@ pub(crate) use doctor::Doctor;
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
 pub(crate) use history::{Diff, DiffFormat, History, HistoryFormat, Named};
-pub(crate) use import::{Assumed, Import};
+pub(crate) use import::{AssumedState, Import};
 pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
 pub(crate) use policies::{Policies, PoliciesCommand, RevertPolicies};
@@ -50,10 +50,10 @@ pub(crate) use schema::{
     Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaAdopt, SchemaApply, SchemaDiff,
     SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
-pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
+pub(crate) use shared::{Cluster, ConfigFile, DatabaseArguments, Format, Migrations, Output};
 pub(crate) use ui::Ui;
 pub(crate) use validate::Validate;
-pub(crate) use which::Which;
+pub(crate) use which::SelectionOptions;
 
 use clap::builder::Resettable;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};

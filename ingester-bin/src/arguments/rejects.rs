@@ -1,6 +1,6 @@
 //! `ingester rejects`.
 
-use super::{Output, Target};
+use super::{DatabaseArguments, Output};
 use clap::{Args, Subcommand};
 
 /// List and clear the objects that could not be stored.
@@ -56,7 +56,7 @@ pub(crate) struct RejectsList {
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
 }
 
 /// Delete their records. An object that is still wrong is recorded again at the next attempt.
@@ -75,5 +75,5 @@ pub(crate) struct RejectsClear {
     #[arg(long, conflicts_with = "kinds")]
     pub(crate) all: bool,
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
 }

@@ -1,6 +1,6 @@
 //! Commands about tables, columns and kinds.
 
-use super::{Migrations, Output, Target};
+use super::{DatabaseArguments, Migrations, Output};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use ingester_sql::dialect::Dialect;
@@ -58,7 +58,7 @@ Examples:
 #[command(after_help = DIFF)]
 pub(crate) struct SchemaDiff {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -77,7 +77,7 @@ Examples:
 #[command(after_help = APPLY)]
 pub(crate) struct SchemaApply {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) migrations: Migrations,
     /// Print what would run, with its SQL and its cost on this server, and run nothing.
@@ -105,7 +105,7 @@ Examples:
 #[command(after_help = ADOPT)]
 pub(crate) struct SchemaAdopt {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) migrations: Migrations,
     /// Only these kinds.
@@ -127,7 +127,7 @@ Examples:
 #[command(after_help = INFO)]
 pub(crate) struct SchemaInfo {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) migrations: Migrations,
     #[command(flatten)]
@@ -146,7 +146,7 @@ Examples:
 #[command(after_help = REVERT)]
 pub(crate) struct SchemaRevert {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) migrations: Migrations,
     /// The number of the last migration to keep; 0 reverts all of them.
@@ -169,7 +169,7 @@ Examples:
 #[command(after_help = VERIFY)]
 pub(crate) struct SchemaVerify {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     #[command(flatten)]
     pub(crate) migrations: Migrations,
     #[command(flatten)]
@@ -190,7 +190,7 @@ Examples:
 #[command(after_help = BACKFILL)]
 pub(crate) struct Backfill {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     /// Only this column; may be given several times. By default all indexed columns.
     #[arg(long = "column", value_name = "COLUMN")]
     pub(crate) columns: Vec<String>,
@@ -216,7 +216,7 @@ Example:
 #[command(after_help = DECODE)]
 pub(crate) struct ProtoDecode {
     #[command(flatten)]
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseArguments,
     /// The kind.
     #[arg(value_name = "KIND")]
     pub(crate) kind: String,

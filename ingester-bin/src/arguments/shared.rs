@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A database: by URL, by the configuration of `ingester run`, or by the environment.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Target {
+pub(crate) struct DatabaseArguments {
     /// mysql://user:password@host:3306/database, postgres://user:password@host:5432/database or sqlite://file.db. Without it and
     /// --config, DATABASE_URL of the environment; without that, MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD or
     /// MYSQL_PASSWORD_FILE, and MYSQL_DB_NAME; without these, PGHOST, PGDATABASE and the other variables of libpq; without these,

@@ -6,9 +6,9 @@ use ingester_sql::query::{Ask, AskKey, KeyError, Meaning, Spelling, StateName};
 
 /// The values of these options.
 #[derive(Debug, Default)]
-pub(crate) struct Which(Vec<(&'static AskKey, Vec<String>)>);
+pub(crate) struct SelectionOptions(Vec<(&'static AskKey, Vec<String>)>);
 
-impl Which {
+impl SelectionOptions {
     /// Returns the question.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ fn option(key: &'static AskKey) -> Option<Arg> {
     Some(if key.is_list() { option.value_delimiter(',') } else { option })
 }
 
-impl Args for Which {
+impl Args for SelectionOptions {
     fn augment_args(command: Command) -> Command {
         command.args(AskKey::all().iter().filter_map(option))
     }
@@ -58,7 +58,7 @@ impl Args for Which {
     }
 }
 
-impl FromArgMatches for Which {
+impl FromArgMatches for SelectionOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let said = |key: &'static AskKey| {
             let name = key.name(Spelling::Command)?;
@@ -68,7 +68,7 @@ impl FromArgMatches for Which {
             };
             values.map(|values| (key, values))
         };
-        Ok(Which(AskKey::all().iter().filter_map(said).collect()))
+        Ok(SelectionOptions(AskKey::all().iter().filter_map(said).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

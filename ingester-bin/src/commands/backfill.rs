@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
-    let backfill = Backfill::of(&kind, &arguments.columns).map_err(|error| Failure::Usage(error.into()))?;
+    let backfill = Backfill::for_columns(&kind, &arguments.columns).map_err(|error| Failure::Usage(error.into()))?;
     let backfill = backfill.limited(arguments.target.ingester(kinds)?.fuse(&kind));
     let store = arguments.target.database(kinds)?.open_existing().await?;
     store.learn_declared(program.declared).await.map_err(|error| super::declared_failure(error, program))?;
@@ -78,7 +78,7 @@ mod tests {
     use ingester_core::Kind;
     use ingester_core::object::{ManagedFields, Object};
     use ingester_declare::declare::kinds;
-    use ingester_store::migrate::{Backfill, May};
+    use ingester_store::migrate::{AllowedChanges, Backfill};
     use ingester_store::{ConnectOptions, RowChange, Store};
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
@@ -103,11 +103,11 @@ mod tests {
     async fn a_row_that_the_database_refuses_does_not_stop_a_backfill() {
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
         let without = job("");
-        store.make_declared(&[without], May::Add).await.unwrap();
+        store.make_declared(&[without], AllowedChanges::Add).await.unwrap();
         store.write(without.table(), (0..30).map(|number| row(without, number)).collect()).await.unwrap();
         // SQLite's integers are signed.
         let kind = job(", columns: [{column: hash, path: .spec.hash, type: BIGINT UNSIGNED}]");
-        store.make_declared(&[kind], May::Add).await.unwrap();
+        store.make_declared(&[kind], AllowedChanges::Add).await.unwrap();
         let stop = CancellationToken::new();
         let filled = store.backfill(&Backfill::older(&kind), None, &stop, |_| {}).await.unwrap();
         assert_eq!((filled.read, filled.filled, filled.failed, filled.complete), (30, 29, 1, true));

@@ -16,9 +16,9 @@ use ingester_printers::name;
 use ingester_server::answer::{self, STATE_PLACES};
 use ingester_sql::query::{AsOf, Ask, AskKey, Meaning, Query, Spelling, States};
 use ingester_store::Store;
-use ingester_store::changes::{Change, Position, What};
+use ingester_store::changes::{Change, ChangeKind, Position};
 use ingester_store::files;
-use ingester_store::query::{FoundRow, Limits, Wanted};
+use ingester_store::query::{FoundRow, Limits, RequestedParts};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const AT_ONCE: usize = 500;
 
 /// One kind, with the position up to which it was read.
-struct Followed {
+struct FollowedKind {
     kind: Kind,
     /// Its name as in kubectl.
     resource: String,
@@ -42,7 +42,7 @@ struct Followed {
 /// A line of JSON, without the object.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct ChangeLine<'a> {
     position: String,
     api_version: &'a str,
     kind: &'a str,
@@ -65,7 +65,7 @@ pub(crate) async fn run(arguments: Changes, kinds: &'static [Kind]) -> Result<En
         Some(file) => kept(file)?,
         None => BTreeMap::new(),
     };
-    let since = Since::of(arguments.since.as_deref(), &chosen)?;
+    let since = StartPosition::parse(arguments.since.as_deref(), &chosen)?;
     let database = arguments.target.database(kinds)?;
     let store = database.open_existing().await?;
     let ending = async {
@@ -116,19 +116,19 @@ fn selection(arguments: &Changes) -> Result<Query, Failure> {
 }
 
 /// The place to begin.
-enum Since {
+enum StartPosition {
     /// The beginning of the log.
     Begin,
     At(Position),
     Time(AsOf, String),
 }
 
-impl Since {
-    fn of(text: Option<&str>, kinds: &[Kind]) -> Result<Self, Failure> {
-        let Some(text) = text else { return Ok(Since::Begin) };
+impl StartPosition {
+    fn parse(text: Option<&str>, kinds: &[Kind]) -> Result<Self, Failure> {
+        let Some(text) = text else { return Ok(StartPosition::Begin) };
         match text.parse::<u64>() {
             Ok(version) => match (Position::of_version(version), kinds) {
-                (Some(position), [_]) => Ok(Since::At(position)),
+                (Some(position), [_]) => Ok(StartPosition::At(position)),
                 (Some(_), _) => Err(Failure::Usage(anyhow!(
                     "--since: a position is only valid for its KIND: name that KIND, or give a time"
                 ))),
@@ -138,14 +138,19 @@ impl Since {
             },
             Err(_) => {
                 let time = AsOf::parse(text).map_err(|error| Failure::Usage(anyhow!("--since: {error}")))?;
-                Ok(Since::Time(time, text.to_owned()))
+                Ok(StartPosition::Time(time, text.to_owned()))
             }
         }
     }
 }
 
 /// Starts to follow a kind at the requested place.
-async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String, String>) -> Result<Followed, Failure> {
+async fn begin(
+    store: &Store,
+    kind: Kind,
+    since: &StartPosition,
+    kept: &BTreeMap<String, String>,
+) -> Result<FollowedKind, Failure> {
     let (table, resource) = (kind.table(), resource(&kind));
     // The log has entries after this line.
     store.number_changes(table).await?;
@@ -156,9 +161,9 @@ async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String,
                 position.ok_or_else(|| Failure::Usage(anyhow!("--since-file: {resource} has no position")))?;
             Some(position)
         }
-        (None, Since::Begin) => store.first_position(table).await?,
-        (None, Since::At(position)) => Some(*position),
-        (None, Since::Time(time, text)) => match store.position_at(table, time.by(store.now())).await? {
+        (None, StartPosition::Begin) => store.first_position(table).await?,
+        (None, StartPosition::At(position)) => Some(*position),
+        (None, StartPosition::Time(time, text)) => match store.position_at(table, time.by(store.now())).await? {
             None => {
                 return Err(Failure::Work(anyhow!(
                     "the log of {resource} does not go back to {text}: print the objects with `ingester get`, and begin with a later --since"
@@ -168,7 +173,7 @@ async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String,
         },
     };
     match from {
-        Some(at) if store.is_known(table, at).await? => Ok(Followed { kind, resource, at }),
+        Some(at) if store.is_known(table, at).await? => Ok(FollowedKind { kind, resource, at }),
         Some(at) => Err(gone(&resource, at)),
         None => Err(Failure::Work(anyhow!("the log of {resource} has no entry"))),
     }
@@ -202,7 +207,7 @@ struct Feed<'f> {
     store: &'f Store,
     arguments: &'f Changes,
     selection: Query,
-    followed: Vec<Followed>,
+    followed: Vec<FollowedKind>,
     /// The content of the file of positions.
     kept: BTreeMap<String, String>,
     /// How many entries were not printed because their objects have changed again.
@@ -247,7 +252,7 @@ impl Feed<'_> {
 
     /// Prints a portion of a kind's entries. Returns true if there were any; `None` if standard output is closed.
     async fn portion(&mut self, place: usize) -> Result<Option<bool>, Failure> {
-        let Followed { kind, ref resource, at } = self.followed[place];
+        let FollowedKind { kind, ref resource, at } = self.followed[place];
         let table = kind.table();
         self.store.number_changes(table).await?;
         let changes = self.store.changes_after(table, at, AT_ONCE).await?;
@@ -259,7 +264,7 @@ impl Feed<'_> {
         let meant = changes.iter().filter(|change| is_in_namespace(arguments, change));
         let rows = match self.arguments.metadata {
             true => HashMap::new(),
-            false => self.rows(&kind, meant.clone().map(|change| &*change.uid)).await?,
+            false => self.read_rows(&kind, meant.clone().map(|change| &*change.uid)).await?,
         };
         let resource = resource.clone();
         for change in meant {
@@ -279,7 +284,11 @@ impl Feed<'_> {
     }
 
     /// Returns the present rows of these objects, by uid.
-    async fn rows(&self, kind: &Kind, uids: impl Iterator<Item = &str>) -> Result<HashMap<String, FoundRow>, Failure> {
+    async fn read_rows(
+        &self,
+        kind: &Kind,
+        uids: impl Iterator<Item = &str>,
+    ) -> Result<HashMap<String, FoundRow>, Failure> {
         let uids: HashSet<&str> = uids.filter(|uid| !uid.is_empty()).collect();
         let mut rows = HashMap::with_capacity(uids.len());
         if uids.is_empty() {
@@ -292,7 +301,8 @@ impl Feed<'_> {
         if self.arguments.output == ChangesFormat::Json {
             places.push(base::JSON);
         }
-        let mut reader = asked.reader(&Wanted { places, labels: false }, None).map_err(|error| failed(error.into()))?;
+        let mut reader =
+            asked.reader(&RequestedParts { places, labels: false }, None).map_err(|error| failed(error.into()))?;
         loop {
             let portion = reader.next().await.map_err(failed)?;
             if portion.is_empty() {
@@ -306,8 +316,8 @@ impl Feed<'_> {
     fn line(&self, kind: &Kind, change: &Change, row: Option<&FoundRow>) -> Option<String> {
         let is_selected = match (change.what, row) {
             _ if self.arguments.metadata => true,
-            (What::Reset, _) => true,
-            (What::Purged, None) => self.arguments.selector.is_none(),
+            (ChangeKind::Reset, _) => true,
+            (ChangeKind::Purged, None) => self.arguments.selector.is_none(),
             (_, None) => false,
             (_, Some(row)) => is_of(change, row),
         };
@@ -315,19 +325,19 @@ impl Feed<'_> {
             return None;
         }
         if self.arguments.output == ChangesFormat::Name {
-            return (change.what != What::Reset)
+            return (change.what != ChangeKind::Reset)
                 .then(|| name::qualified(kind.kind(), kind.group(), &change.name) + "\n");
         }
         let api_version = kind.api_version();
-        let line = Line {
+        let line = ChangeLine {
             position: change.position.version().to_string(),
             api_version: &api_version,
             kind: kind.kind(),
-            change: change.what.text(),
+            change: change.what.as_str(),
             namespace: &change.namespace,
             name: &change.name,
             uid: &change.uid,
-            resource_version: (change.what != What::Reset).then(|| change.res_version.to_string()),
+            resource_version: (change.what != ChangeKind::Reset).then(|| change.res_version.to_string()),
             time: change.at.rfc3339(),
         };
         let mut text = serde_json::to_string(&line).ok()?;
@@ -359,13 +369,15 @@ impl Feed<'_> {
 
 fn is_in_namespace(arguments: &Changes, change: &Change) -> bool {
     let namespaces = &arguments.namespace;
-    change.what == What::Reset || namespaces.is_empty() || namespaces.iter().any(|name| **name == *change.namespace)
+    change.what == ChangeKind::Reset
+        || namespaces.is_empty()
+        || namespaces.iter().any(|name| **name == *change.namespace)
 }
 
 /// Returns true if a row is in the state that the change left. If not, a later change is in the log.
 fn is_of(change: &Change, row: &FoundRow) -> bool {
     let is_deleted = row.time(base::DELETE_TIME).is_some();
     row.get(base::RES_VERSION) == Some(&Value::UInt(change.res_version))
-        && is_deleted == (change.what == What::Deleted)
-        && change.what != What::Purged
+        && is_deleted == (change.what == ChangeKind::Deleted)
+        && change.what != ChangeKind::Purged
 }

@@ -1,22 +1,22 @@
 //! Opens the database that an import writes into, or that its dry run compares with.
 
-use super::Prepared;
+use super::Preparation;
 use crate::database::Database;
 use crate::ending::Failure;
 use crate::output::note;
 use crate::program::Program;
 use anyhow::anyhow;
 use ingester_store::Store;
-use ingester_store::migrate::Released;
+use ingester_store::migrate::ReleasedSchema;
 
 /// Opens the database, with its tables.
 pub(super) async fn opened_to_write(database: &Database, program: Program) -> Result<Store, Failure> {
     let store = database.open().await?;
     let released = super::built_in(program)?;
     match super::prepare(&store, program, released.as_ref()).await? {
-        Prepared::Ready => {}
-        Prepared::Made(made) => note(&format!("made {made} tables in {database}")),
-        Prepared::Lacks(missing) => {
+        Preparation::Ready => {}
+        Preparation::Made(made) => note(&format!("made {made} tables in {database}")),
+        Preparation::Lacks(missing) => {
             return Err(refused(database, &missing, program, released.as_ref()));
         }
     }
@@ -47,7 +47,7 @@ pub(super) async fn opened_to_compare(database: &Database, program: Program) -> 
 }
 
 /// Refuses tables of an older schema. An administrator who considers the cost should change them, not a user who only stores objects.
-fn refused(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> Failure {
+fn refused(database: &Database, missing: &[String], program: Program, released: Option<&ReleasedSchema>) -> Failure {
     let lacks = super::lacks(database, missing, program, released);
     Failure::Usage(anyhow!("{lacks}; an import makes the tables of a database that has none of them, and changes none"))
 }

@@ -14,7 +14,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_printers::{name, yaml};
 use ingester_server::answer;
 use ingester_store::Store;
-use ingester_store::query::{FoundRow, Life, Limits, VersionError, VersionOf, Wanted};
+use ingester_store::query::{FoundRow, Life, Limits, RequestedParts, VersionError, VersionOf};
 use similar::TextDiff;
 
 pub(crate) async fn run(arguments: Diff, program: Program) -> Result<Ending, Failure> {
@@ -61,11 +61,12 @@ async fn versions(
     from: Option<VersionOf>,
     to: Option<VersionOf>,
 ) -> Result<[FoundRow; 2], Failure> {
-    let wanted = &Wanted { places: [&[base::RES_VERSION], &answer::STATE_PLACES[..]].concat(), labels: false };
+    let wanted = &RequestedParts { places: [&[base::RES_VERSION], &answer::STATE_PLACES[..]].concat(), labels: false };
     let find = async |of| store.version(kind, lives, of, wanted, Limits::default()).await;
     let to = match (to, lives.first()) {
         (None, Some(last)) => {
-            let wanted = Wanted { places: [&wanted.places[..], &[base::NAME, base::JSON]].concat(), labels: false };
+            let wanted =
+                RequestedParts { places: [&wanted.places[..], &[base::NAME, base::JSON]].concat(), labels: false };
             let last = store.history(kind, &last.uid, &wanted, (1, None), Limits::default()).await.map_err(failed)?;
             last.versions.into_iter().next().map(|version| version.row)
         }
@@ -112,7 +113,7 @@ fn document(row: &FoundRow, object: &str) -> Result<String, Failure> {
 
 /// `run.example.com/nightly 12 2026-01-02T02:00:00Z u1`
 fn head(kind: &Kind, row: &FoundRow) -> String {
-    let name = name::qualified(kind.kind(), kind.group(), row.text(base::NAME));
+    let name = name::qualified(kind.kind(), kind.group(), row.get_text(base::NAME));
     let number = match row.get(base::RES_VERSION) {
         Some(Value::UInt(number)) => *number,
         _ => 0,

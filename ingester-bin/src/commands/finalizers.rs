@@ -46,7 +46,7 @@ pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program
             }
             removal.failed.iter().for_each(|reason| bar.suspend(|| note(reason)));
             failed += removal.failed.len();
-            lines.push(Line {
+            lines.push(FinalizerLine {
                 kind: kind.name(),
                 namespace,
                 objects: removal.objects,
@@ -66,7 +66,7 @@ pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program
 
 /// Removes the record that the database's objects have our finalizer. The database need not exist: uninstalling continues without it.
 async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Marks) {
-    let Ok(database) = Database::of(config, file) else { return };
+    let Ok(database) = Database::from_config(config, file) else { return };
     let released = async {
         let store = database.open_with(ConnectOptions::default().create(false)).await?;
         identify(client, &store, Names::Checked).await.map_err(failure)?;
@@ -86,7 +86,7 @@ async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Ma
 
 /// The result for the objects of a kind.
 #[derive(Serialize)]
-struct Line<'a> {
+struct FinalizerLine<'a> {
     kind: &'a str,
     /// The namespace, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ struct Line<'a> {
     failed: usize,
 }
 
-fn table(lines: &[Line<'_>]) -> String {
+fn table(lines: &[FinalizerLine<'_>]) -> String {
     let mut table = Table::new(["kind", "objects", "removed", "failed"]);
     for line in lines {
         let numbers = [line.objects, line.removed, line.failed];

@@ -8,7 +8,7 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::Context as _;
 use ingester_config::Config;
-use ingester_mirror::ghosts::{Found, Ghost, Keep, Search};
+use ingester_mirror::ghosts::{Ghost, ResolvableGhost, Search, SurvivingSide};
 use ingester_store::files;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -29,16 +29,16 @@ pub(crate) async fn resolve(arguments: &GhostsResolve, config: Config, program: 
     let kinds: Vec<String> = arguments.kind.iter().flat_map(|kinds| kinds.split(',')).map(str::to_owned).collect();
     let mut search = search(&kinds, &arguments.config.config, &arguments.cluster, &config, program).await?;
     let keep = match arguments.keep {
-        Side::Row => Keep::Row,
-        Side::Object => Keep::Object,
+        Side::Row => SurvivingSide::Row,
+        Side::Object => SurvivingSide::Object,
     };
-    let is_wanted = |found: &Found| {
+    let is_wanted = |found: &ResolvableGhost| {
         arguments.namespace.as_ref().is_none_or(|namespace| *namespace == found.ghost.namespace)
             && (arguments.all || arguments.names.contains(&found.ghost.name))
     };
     let (mut resolved, mut failed) = (Vec::new(), 0);
     while let Some(found) = next(&mut search).await? {
-        let found: Vec<Found> = found.into_iter().filter(is_wanted).collect();
+        let found: Vec<ResolvableGhost> = found.into_iter().filter(is_wanted).collect();
         if found.is_empty() {
             continue;
         }
@@ -77,7 +77,7 @@ async fn search(
     Ok(Search::new(&context, &kinds, config))
 }
 
-async fn next(search: &mut Search) -> anyhow::Result<Option<Vec<Found>>> {
+async fn next(search: &mut Search) -> anyhow::Result<Option<Vec<ResolvableGhost>>> {
     let bar = progress::spinner("{spinner} {msg}");
     bar.set_message("looking for objects that were evicted");
     let found = search.next().await;

@@ -18,7 +18,7 @@ use ingester_printers::table::{Options, PrintedColumn, Row, TablePrinter};
 use ingester_server::answer;
 use ingester_sql::query::{Query, QueryError};
 use ingester_store::Store;
-use ingester_store::query::{AskError, Life, Limits, ObjectVersion, Wanted};
+use ingester_store::query::{AskError, Life, Limits, ObjectVersion, RequestedParts};
 use std::collections::BTreeSet;
 
 /// The versions that are read at a time, with their texts.
@@ -102,7 +102,7 @@ async fn list(store: &Store, kind: &Kind, query: &Query, arguments: &History) ->
         Some(HistoryFormat::Json) => Format::Json,
         Some(HistoryFormat::Yaml) => Format::Yaml,
     };
-    let mut out = Out {
+    let mut out = HistoryOutput {
         kind,
         table: table(!arguments.no_headers, matches!(format, Format::Wide)),
         is_wide: matches!(format, Format::Wide),
@@ -127,10 +127,10 @@ async fn list(store: &Store, kind: &Kind, query: &Query, arguments: &History) ->
 }
 
 /// A version, and the paths that differ from the previous one.
-type Changed = (ObjectVersion, Vec<String>);
+type VersionChange = (ObjectVersion, Vec<String>);
 
 /// The output and its format.
-struct Out<'f> {
+struct HistoryOutput<'f> {
     kind: &'f Kind,
     table: TablePrinter,
     is_wide: bool,
@@ -141,20 +141,20 @@ struct Out<'f> {
     is_cut: bool,
 }
 
-impl Out<'_> {
+impl HistoryOutput<'_> {
     /// Prints the requested versions of one object. Returns false once the reader has closed the pipe.
     async fn life(&mut self, store: &Store, uid: &str) -> Result<bool, Failure> {
         let mut places = vec![base::RES_VERSION, base::JSON];
         places.extend(answer::STATE_PLACES);
-        let wanted = Wanted { places, labels: false };
+        let wanted = RequestedParts { places, labels: false };
         let (mut token, mut last): (_, Option<ObjectVersion>) = (None, None);
         loop {
             let page = (PAGE.min(self.left.saturating_add(1)), token.as_deref());
             let page = store.history(self.kind, uid, &wanted, page, Limits::default()).await.map_err(failed)?;
-            let mut known: Vec<Changed> = Vec::with_capacity(page.versions.len());
+            let mut known: Vec<VersionChange> = Vec::with_capacity(page.versions.len());
             for version in page.versions {
                 if let Some(later) = last.take() {
-                    let paths = answer::changed(version.row.text(base::JSON), later.row.text(base::JSON));
+                    let paths = answer::changed(version.row.get_text(base::JSON), later.row.get_text(base::JSON));
                     known.push((later, paths));
                 }
                 last = Some(version);
@@ -180,10 +180,10 @@ impl Out<'_> {
     }
 
     /// Prints versions. Returns true if standard output is still open.
-    fn print(&mut self, versions: &[Changed]) -> Result<bool, Failure> {
+    fn print(&mut self, versions: &[VersionChange]) -> Result<bool, Failure> {
         let mut text = String::new();
         if self.objects.format().is_table() {
-            text = self.table.rows(versions.iter().map(|version| self.row(version)).collect::<Vec<_>>());
+            text = self.table.render_rows(versions.iter().map(|version| self.row(version)).collect::<Vec<_>>());
         } else {
             for (version, changed) in versions {
                 let object = tree(&answer::version(self.kind, version, changed));
@@ -196,7 +196,7 @@ impl Out<'_> {
         Ok(text.is_empty() || print_on(&text)?)
     }
 
-    fn row(&self, (version, changed): &Changed) -> Row<'static> {
+    fn row(&self, (version, changed): &VersionChange) -> Row<'static> {
         let ObjectVersion { from, to, change, row } = version;
         let paths = match self.is_wide {
             true => changed.join(","),
@@ -217,7 +217,7 @@ impl Out<'_> {
             from.rfc3339(),
             to.map_or("now".to_owned(), Micros::rfc3339),
             age(Some(*from), to.unwrap_or_else(Micros::now)),
-            none(change.map(|change| change.text().to_owned()).unwrap_or_default()),
+            none(change.map(|change| change.as_str().to_owned()).unwrap_or_default()),
             none(paths),
         ];
         Row { cells: cells.map(Tree::Text).into(), namespace: "", labels: Vec::new() }

@@ -3,7 +3,7 @@
 use super::destination::{opened_to_compare, opened_to_write};
 use super::interrupt::Interrupt;
 use super::start::CLOSE;
-use crate::arguments::{Assumed, Format, Import as Arguments};
+use crate::arguments::{AssumedState, Format, Import as Arguments};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{NULL, Table, counted, note, one_line, show};
@@ -24,13 +24,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// The import: its source and its target.
-struct Meant {
+struct ImportPlan {
     inputs: Vec<Input>,
     database: Database,
 }
 
-impl Meant {
-    fn of(arguments: &Arguments, kinds: &[Kind]) -> Result<Self, Failure> {
+impl ImportPlan {
+    fn from_arguments(arguments: &Arguments, kinds: &[Kind]) -> Result<Self, Failure> {
         let database = arguments.target.database(kinds)?;
         let named = || arguments.paths.iter().chain(&arguments.filename);
         for path in named() {
@@ -79,7 +79,7 @@ impl Meant {
                 named.join(", ")
             )));
         }
-        Ok(Meant { inputs, database })
+        Ok(ImportPlan { inputs, database })
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
 
 /// Imports files.
 async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
-    let Meant { inputs, database } = Meant::of(&arguments, program.kinds)?;
+    let ImportPlan { inputs, database } = ImportPlan::from_arguments(&arguments, program.kinds)?;
     let interrupt = Interrupt::listen("after the batch that is being written")?;
     let opening = async {
         match arguments.dry_run {
@@ -146,7 +146,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         Err(error) => return Err(cut_off(error, arguments.output.output, &database)?),
     };
     let shown = match &store {
-        Some(store) if !summary.stopped => rows(store, &summary, arguments.show).await?,
+        Some(store) if !summary.stopped => read_first_rows(store, &summary, arguments.show).await?,
         _ => summary.kinds.iter().map(|_| None).collect(),
     };
     if let Some(store) = store {
@@ -165,7 +165,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         note(&format!(
             "interrupted: of {} objects that were read, {} are stored in {database}: run the same import again to continue",
             summary.read(),
-            summary.stored()
+            summary.count_stored()
         ));
     }
     note_values_left_out(&summary, &database);
@@ -193,16 +193,16 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
 /// Returns the source from which the states of the objects are known.
 fn states_of(arguments: &Arguments, store: Option<&Store>) -> ObjectStates {
     match arguments.assume {
-        Some(Assumed::Evicted) => ObjectStates::Evicted(store.map_or_else(Micros::now, Store::now)),
-        Some(Assumed::Live) | None if arguments.states => ObjectStates::Annotated,
-        Some(Assumed::Live) | None => ObjectStates::Live,
+        Some(AssumedState::Evicted) => ObjectStates::Evicted(store.map_or_else(Micros::now, Store::now)),
+        Some(AssumedState::Live) | None if arguments.states => ObjectStates::Annotated,
+        Some(AssumedState::Live) | None => ObjectStates::Live,
     }
 }
 
 /// Returns the failure of an import that ended early, with the counts of its work.
 fn cut_off(error: ImportError, format: Format, database: &Database) -> Result<Failure, Failure> {
     let ImportError::Store { error, summary } = error else { return Ok(Failure::Work(error.into())) };
-    if error.is_configuration() && summary.stored() == 0 {
+    if error.is_configuration() && summary.count_stored() == 0 {
         return Ok(Failure::Usage(error.into()));
     }
     report(format, &summary, summary.kinds.iter().map(|_| None).collect())?;
@@ -275,7 +275,7 @@ fn bar(inputs: &[Input], progress: &Arc<Progress>) -> ProgressBar {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct ImportLine<'a> {
     kind: &'a str,
     table: &'a str,
     read: u64,
@@ -285,24 +285,24 @@ struct Line<'a> {
     left_out: u64,
     rejected: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<Shown>,
+    rows: Option<RowPreview>,
 }
 
-impl<'a> Line<'a> {
-    fn new(kind: &'a str, table: &'a str, counts: Counts, rows: Option<Shown>) -> Self {
+impl<'a> ImportLine<'a> {
+    fn new(kind: &'a str, table: &'a str, counts: Counts, rows: Option<RowPreview>) -> Self {
         let Counts { read, written, unchanged, stale, left_out, rejected, nul_values: _, unfit_values: _ } = counts;
-        Line { kind, table, read, written, unchanged, stale, left_out, rejected, rows }
+        ImportLine { kind, table, read, written, unchanged, stale, left_out, rejected, rows }
     }
 }
 
 /// The first rows of one kind.
-struct Shown {
+struct RowPreview {
     columns: Vec<&'static str>,
     rows: Vec<Vec<Option<String>>>,
 }
 
 /// Each row as an object of its columns.
-impl Serialize for Shown {
+impl Serialize for RowPreview {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         struct Cells<'a>(&'a [&'static str], &'a [Option<String>]);
         impl Serialize for Cells<'_> {
@@ -316,7 +316,11 @@ impl Serialize for Shown {
 
 /// Returns the first rows of each kind in the database, in the order of the summary; `None` for kinds without imported objects, and for all
 /// if there is no `limit`.
-async fn rows(store: &Store, summary: &Summary, limit: Option<usize>) -> Result<Vec<Option<Shown>>, StoreError> {
+async fn read_first_rows(
+    store: &Store,
+    summary: &Summary,
+    limit: Option<usize>,
+) -> Result<Vec<Option<RowPreview>>, StoreError> {
     let mut all = Vec::with_capacity(summary.kinds.len());
     for (kind, counts) in &summary.kinds {
         all.push(match limit {
@@ -324,7 +328,7 @@ async fn rows(store: &Store, summary: &Summary, limit: Option<usize>) -> Result<
                 let table = kind.table();
                 let indexed = table.indexed().iter().map(|column| column.name.as_str());
                 let columns = ["namespace", "name"].into_iter().chain(indexed).collect();
-                Some(Shown { columns, rows: store.peek(table, limit).await? })
+                Some(RowPreview { columns, rows: store.peek(table, limit).await? })
             }
             _ => None,
         });
@@ -332,17 +336,17 @@ async fn rows(store: &Store, summary: &Summary, limit: Option<usize>) -> Result<
     Ok(all)
 }
 
-fn report(format: Format, summary: &Summary, shown: Vec<Option<Shown>>) -> anyhow::Result<()> {
-    let mut lines: Vec<Line<'_>> = summary
+fn report(format: Format, summary: &Summary, shown: Vec<Option<RowPreview>>) -> anyhow::Result<()> {
+    let mut lines: Vec<ImportLine<'_>> = summary
         .kinds
         .iter()
         .zip(shown)
         .filter(|((_, counts), _)| counts.read > 0)
-        .map(|((kind, counts), rows)| Line::new(kind.name(), kind.table().name.as_str(), *counts, rows))
+        .map(|((kind, counts), rows)| ImportLine::new(kind.name(), kind.table().name.as_str(), *counts, rows))
         .collect();
     if summary.unknown > 0 {
         let counts = Counts { read: summary.unknown, rejected: summary.unknown, ..Counts::default() };
-        lines.push(Line::new("(unknown)", "", counts, None));
+        lines.push(ImportLine::new("(unknown)", "", counts, None));
     }
     show(format, &lines, || {
         let mut counts = Table::new(["kind", "table", "read", "written", "unchanged", "stale", "left out", "rejected"]);
@@ -361,7 +365,7 @@ fn report(format: Format, summary: &Summary, shown: Vec<Option<Shown>>) -> anyho
 /// The number of characters that are shown of a cell.
 const CELL: usize = 60;
 
-impl Shown {
+impl RowPreview {
     /// Returns the table for people, without the columns that are empty in all rows.
     fn table(&self) -> Table {
         let mut table = Table::new(self.columns.iter().copied());

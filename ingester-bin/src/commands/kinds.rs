@@ -45,7 +45,7 @@ struct ShownColumn {
 }
 
 impl ShownColumn {
-    fn of(column: &schema::Column) -> Self {
+    fn from_column(column: &schema::Column) -> Self {
         let schema::Column { name, ty, path, computed, unit, absent, .. } = column;
         ShownColumn {
             name: name.to_string(),
@@ -73,7 +73,12 @@ impl ShownColumn {
 
     /// Returns one line for each column: first the columns of the main table, then the columns with many values.
     fn all(table: &schema::Table) -> Vec<Self> {
-        table.indexed().iter().map(ShownColumn::of).chain(table.many.iter().map(ShownColumn::of_many)).collect()
+        table
+            .indexed()
+            .iter()
+            .map(ShownColumn::from_column)
+            .chain(table.many.iter().map(ShownColumn::of_many))
+            .collect()
     }
 
     /// The cells of its line.
@@ -133,7 +138,7 @@ fn table(entries: &[KindLine]) -> String {
 fn wide(entries: &[KindLine]) -> String {
     let mut table = Table::new(["kind", "column", "type", "unit", "absent", "evictable", "path"]);
     for column in &BASE_COLUMNS {
-        table.row(ShownColumn { absent: None, ..ShownColumn::of(column) }.cells("*", true));
+        table.row(ShownColumn { absent: None, ..ShownColumn::from_column(column) }.cells("*", true));
     }
     for entry in entries {
         for column in &entry.columns {

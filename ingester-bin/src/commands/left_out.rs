@@ -3,7 +3,7 @@
 use crate::output::note;
 use ingester_config::Ingester;
 use ingester_core::Kind;
-use ingester_store::left_out::{FilterVerdict, LeftOut};
+use ingester_store::left_out::{FilterVerdict, LeftOutCount};
 use ingester_store::{Store, StoreError};
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ pub(super) async fn counted(
     ingester: &Ingester,
 ) -> Result<Option<FilterVerdict>, StoreError> {
     match tokio::time::timeout(COUNT, store.count_left_out(kind)).await {
-        Ok(found) => found.map(|found| Some(FilterVerdict::of(found, ingester.fuse(kind).as_ref()))),
+        Ok(found) => found.map(|found| Some(FilterVerdict::new(found, ingester.fuse(kind).as_ref()))),
         Err(_) => Ok(None),
     }
 }
 
 /// The message about rows that wait.
-pub(super) fn waiting(kind: &Kind, LeftOut { rows, live }: LeftOut) -> String {
+pub(super) fn waiting(kind: &Kind, LeftOutCount { rows, live }: LeftOutCount) -> String {
     format!(
         "the filter of {} leaves out {rows} of {live} live rows, so many that none is marked as deleted",
         kind.name()
@@ -41,8 +41,8 @@ pub(super) async fn report(store: &Store, kinds: &[Kind], ingester: &Ingester) -
     let is_there = |kind: &&Kind| kind.filtered() && tables.contains(kind.table().name.as_str());
     for kind in kinds.iter().filter(is_there) {
         match counted(store, kind, ingester).await {
-            Ok(Some(FilterVerdict::Marks(LeftOut { rows: 0, .. }))) => {}
-            Ok(Some(FilterVerdict::Marks(LeftOut { rows, live }))) => note(&format!(
+            Ok(Some(FilterVerdict::Marks(LeftOutCount { rows: 0, .. }))) => {}
+            Ok(Some(FilterVerdict::Marks(LeftOutCount { rows, live }))) => note(&format!(
                 "warning: the filter of {} leaves out {rows} of {live} live rows: `ingester run` marks them as deleted",
                 kind.name()
             )),
@@ -69,8 +69,8 @@ mod tests {
     use ingester_core::Kind;
     use ingester_core::object::{ManagedFields, Object};
     use ingester_declare::declare::kinds;
-    use ingester_store::left_out::{FilterVerdict, LeftOut};
-    use ingester_store::migrate::{Backfill, May};
+    use ingester_store::left_out::{FilterVerdict, LeftOutCount};
+    use ingester_store::migrate::{AllowedChanges, Backfill};
     use ingester_store::{ConnectOptions, RowChange, Store};
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
@@ -92,13 +92,13 @@ mod tests {
     async fn a_filter_with_a_mistake_marks_nothing_and_a_right_one_marks_what_it_leaves_out() {
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
         let all = job("");
-        store.make_declared(&[all], May::Add).await.unwrap();
+        store.make_declared(&[all], AllowedChanges::Add).await.unwrap();
         store.write(all.table(), (0..10).map(|number| row(all, number)).collect()).await.unwrap();
-        let limit = |rows| Ingester { sweep_limit: SweepLimit::of(rows), ..Ingester::default() };
+        let limit = |rows| Ingester { sweep_limit: SweepLimit::from_rows(rows), ..Ingester::default() };
 
         let wrong = job(", filter: .spec.moed = Batch");
-        store.make_declared(&[wrong], May::Add).await.unwrap();
-        let found = LeftOut { rows: 10, live: 10 };
+        store.make_declared(&[wrong], AllowedChanges::Add).await.unwrap();
+        let found = LeftOutCount { rows: 10, live: 10 };
         assert_eq!(counted(&store, &wrong, &limit(9)).await.unwrap(), Some(FilterVerdict::Waits(found)));
         assert_eq!(counted(&store, &wrong, &limit(10)).await.unwrap(), Some(FilterVerdict::Marks(found)));
         assert!(waiting(&wrong, found).starts_with("the filter of Job leaves out 10 of 10 live rows"));
@@ -109,15 +109,15 @@ mod tests {
         assert!(!store.incomplete_backfills(&[wrong], None).await.unwrap().is_empty(), "they are found again");
 
         let right = job(", filter: .spec.mode = Batch");
-        store.make_declared(&[right], May::Add).await.unwrap();
-        let found = LeftOut { rows: 7, live: 10 };
+        store.make_declared(&[right], AllowedChanges::Add).await.unwrap();
+        let found = LeftOutCount { rows: 7, live: 10 };
         assert_eq!(counted(&store, &right, &limit(7)).await.unwrap(), Some(FilterVerdict::Marks(found)));
         let filled = store.backfill(&backfill(&right, 7), None, &stop, |_| {}).await.unwrap();
         assert_eq!((filled.marked, filled.waits), (7, None));
         assert_eq!(store.live_by_namespace(&right).await.unwrap(), [(String::new(), 3)]);
         assert_eq!(
             counted(&store, &right, &limit(7)).await.unwrap(),
-            Some(FilterVerdict::Marks(LeftOut { rows: 0, live: 3 }))
+            Some(FilterVerdict::Marks(LeftOutCount { rows: 0, live: 3 }))
         );
     }
 
@@ -125,14 +125,14 @@ mod tests {
     async fn a_limit_that_is_raised_lets_a_filter_mark_at_once() {
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
         let all = job("");
-        store.make_declared(&[all], May::Add).await.unwrap();
+        store.make_declared(&[all], AllowedChanges::Add).await.unwrap();
         store.write(all.table(), (0..10).map(|number| row(all, number)).collect()).await.unwrap();
         let narrow = job(", filter: .spec.mode = Other");
-        store.make_declared(&[narrow], May::Add).await.unwrap();
+        store.make_declared(&[narrow], AllowedChanges::Add).await.unwrap();
         let stop = CancellationToken::new();
         let ingester = Ingester::default();
         for (rows, marked) in [(5, 0), (5, 0), (10, 10)] {
-            let fuse = Ingester { sweep_limit: SweepLimit::of(rows), ..ingester.clone() }.fuse(&narrow);
+            let fuse = Ingester { sweep_limit: SweepLimit::from_rows(rows), ..ingester.clone() }.fuse(&narrow);
             let filled = store.backfill(&Backfill::older(&narrow).limited(fuse), None, &stop, |_| {}).await.unwrap();
             assert_eq!(filled.marked, marked, "{rows}");
         }

@@ -58,7 +58,7 @@ const LARGEST: usize = 1 << 20;
 const LARGEST_APPLIED: usize = (256 << 10) - 4096;
 
 /// A file of the folder: its name and its content.
-type Written = (String, Vec<u8>);
+type ManifestFile = (String, Vec<u8>);
 
 pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Failure> {
     let (kinds, config) = chosen_by(&arguments.kinds, arguments.config.as_deref(), program.kinds)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
     }
     // Without a given file, the base contains one that shares the work.
     let shared = arguments.config.is_none() || config.ingester.replicas.enabled;
-    let source = DatabaseSource::of(arguments, program.kinds)?;
+    let source = DatabaseSource::from_arguments(arguments, program.kinds)?;
     let mut files = base(arguments, &config, shared, source)?;
     let mut names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     if let Some(version) = arguments.admission {
@@ -123,7 +123,12 @@ fn report(arguments: &Manifests, config: &Config, shared: bool, source: Database
 }
 
 /// The manifests of `deploy/` for these arguments, in the order of their creation.
-fn base(arguments: &Manifests, config: &Config, shared: bool, source: DatabaseSource) -> Result<Vec<Written>, Failure> {
+fn base(
+    arguments: &Manifests,
+    config: &Config,
+    shared: bool,
+    source: DatabaseSource,
+) -> Result<Vec<ManifestFile>, Failure> {
     let configuration = arguments.config.as_deref().map(read).transpose()?;
     let mut files = Vec::new();
     for (name, text) in BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)) {
@@ -157,7 +162,7 @@ fn admission(
 }
 
 /// All kinds as one file, which needs no CRD, and the files that it names. None is in a folder.
-fn resolved_files(files: &KindsFiles) -> Result<Vec<Written>, Failure> {
+fn resolved_files(files: &KindsFiles) -> Result<Vec<ManifestFile>, Failure> {
     let opens: Vec<_> = files.files.iter().map(|file| open_again(&file.named)).collect();
     let sources = files.files.iter().zip(&opens);
     let sources: Vec<KindsFile<'_>> =
@@ -176,7 +181,7 @@ fn open_again(named: &[(String, Vec<u8>)]) -> impl Fn(&str) -> io::Result<Vec<u8
 }
 
 /// Checks that an API server takes the ConfigMaps and Secrets. Returns true if `kubectl apply` needs `--server-side` for them.
-fn check_sizes(files: &[Written]) -> Result<bool, Failure> {
+fn check_sizes(files: &[ManifestFile]) -> Result<bool, Failure> {
     let is_of_kinds = |name: &str| name.starts_with("kinds/");
     let of_kinds: Vec<&Vec<u8>> = files.iter().filter(|(name, _)| is_of_kinds(name)).map(|(_, bytes)| bytes).collect();
     let whole: usize = of_kinds.iter().map(|bytes| bytes.len()).sum();
@@ -239,7 +244,7 @@ fn in_namespace(manifest: &str, namespace: &str) -> String {
 }
 
 /// The patch that mounts a file of kinds, with the files that it names, into both pods.
-fn kinds_of_a_file(files: &[Written], arguments: &Manifests, source: DatabaseSource) -> String {
+fn kinds_of_a_file(files: &[ManifestFile], arguments: &Manifests, source: DatabaseSource) -> String {
     let Manifests { name, .. } = arguments;
     let namespace = arguments.namespace.as_ref().unwrap_or(name);
     let mut text = format!(

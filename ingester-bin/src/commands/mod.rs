@@ -62,7 +62,7 @@ use ingester_mirror::replicas::Assignment;
 use ingester_mirror::sync::Context;
 use ingester_sql::ddl::{Schema, diff};
 use ingester_store::files::{self, Readers};
-use ingester_store::migrate::{DeclaredError, Folder, May, Released};
+use ingester_store::migrate::{AllowedChanges, DeclaredError, Folder, ReleasedSchema};
 use ingester_store::query::AskError;
 use ingester_store::{Retry, Store, StoreError};
 use std::path::Path;
@@ -159,7 +159,7 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
 
 /// The two sides of a comparison, a cluster and its database, which are known to belong together.
 async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Program) -> Result<Context, Failure> {
-    let database = Database::of(config, file)?;
+    let database = Database::from_config(config, file)?;
     let client = cluster.client().await?;
     let options = config.mysql.connect_options().create(false).retry(Retry::COMMAND);
     let store = database.open_with(options).await?;
@@ -194,7 +194,7 @@ fn warn_unchecked(identity: &ClusterCheck) {
 }
 
 /// Returns the migrations of the named folder, otherwise the built-in ones.
-fn released(migrations: &Migrations, program: Program) -> Result<Option<Released>, Failure> {
+fn released(migrations: &Migrations, program: Program) -> Result<Option<ReleasedSchema>, Failure> {
     match &migrations.sql {
         Some(folder) => {
             let lock = folder.join("schema.lock.json");
@@ -212,8 +212,8 @@ fn released(migrations: &Migrations, program: Program) -> Result<Option<Released
 }
 
 /// Returns the built-in migrations.
-fn built_in(program: Program) -> Result<Option<Released>, Failure> {
-    program.sql.map(Released::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
+fn built_in(program: Program) -> Result<Option<ReleasedSchema>, Failure> {
+    program.sql.map(ReleasedSchema::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
 }
 
 /// Returns the same program, in which each kind knows the number of its definition, or learns it from the database if there are no
@@ -228,7 +228,7 @@ pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
 }
 
 /// The result of preparing a database for writing rows.
-enum Prepared {
+enum Preparation {
     /// Rows can be written: it has all tables.
     Ready,
     /// Rows can be written: this many tables were created.
@@ -239,7 +239,7 @@ enum Prepared {
 
 /// Changes the tables of declared kinds, as far as that only adds tables and columns.
 async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), DeclaredError> {
-    let made = store.make_declared(declared, May::Add).await?;
+    let made = store.make_declared(declared, AllowedChanges::Add).await?;
     for change in &made.made {
         tracing::info!(change, "Table changed");
     }
@@ -287,7 +287,7 @@ const LOOK: Duration = Duration::from_secs(10);
 async fn note_older_rows(
     store: &Store,
     kinds: &[Kind],
-    released: Option<&Released>,
+    released: Option<&ReleasedSchema>,
     program: Program,
 ) -> Result<(), StoreError> {
     let Ok(incomplete) = tokio::time::timeout(LOOK, store.incomplete_backfills(kinds, released)).await else {
@@ -321,7 +321,7 @@ async fn to_adopt(store: &Store, program: Program) -> Result<Option<String>, Sto
 
 /// Refuses a database with tables of another program that have names of ours, before the command reports or changes anything about our
 /// tables.
-async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Program) -> Result<(), StoreError> {
+async fn refuse_foreign(store: &Store, released: Option<&ReleasedSchema>, program: Program) -> Result<(), StoreError> {
     // At most starts everything exists, so one look is enough.
     if store.lacking(program.kinds).await.is_ok_and(|lacking| lacking.is_nothing()) {
         return Ok(());
@@ -338,12 +338,12 @@ async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Pro
 }
 
 /// Creates the tables of an empty database, by migrations if there are any.
-async fn prepare(store: &Store, program: Program, released: Option<&Released>) -> Result<Prepared, Failure> {
+async fn prepare(store: &Store, program: Program, released: Option<&ReleasedSchema>) -> Result<Preparation, Failure> {
     let kinds = program.kinds;
     if store.lacking(kinds).await.is_ok_and(|lacking| lacking.is_nothing()) {
         make_declared(store, program.of_declared()).await.map_err(|error| declared_failure(error, program))?;
         store.look_for_rejects().await?;
-        return Ok(Prepared::Ready);
+        return Ok(Preparation::Ready);
     }
     refuse_foreign(store, released, program).await?;
     let before = tables_of(store, kinds).await?;
@@ -366,12 +366,12 @@ async fn prepare(store: &Store, program: Program, released: Option<&Released>) -
         missing = now;
     }
     if !missing.is_empty() {
-        return Ok(Prepared::Lacks(missing));
+        return Ok(Preparation::Lacks(missing));
     }
     store.create_own().await?;
     match tables_of(store, kinds).await?.saturating_sub(before) {
-        0 => Ok(Prepared::Ready),
-        made => Ok(Prepared::Made(made)),
+        0 => Ok(Preparation::Ready),
+        made => Ok(Preparation::Made(made)),
     }
 }
 
@@ -390,13 +390,13 @@ async fn with_tables(database: &Database, program: Program, kinds: &[Kind]) -> R
 /// Returns the number of the kinds' tables that exist.
 async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
     let there = store.tables().await?;
-    Ok(Schema::of(kinds).tables.iter().filter(|table| there.contains(table.name.as_str())).count())
+    Ok(Schema::from_registry(kinds).tables.iter().filter(|table| there.contains(table.name.as_str())).count())
 }
 
 /// Returns the message about missing tables and columns of a database, with the remedy.
-fn lacks(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> String {
+fn lacks(database: &Database, missing: &[String], program: Program, released: Option<&ReleasedSchema>) -> String {
     let of_declared = |table: &String| {
-        let tables = Schema::of(program.declared).tables;
+        let tables = Schema::from_registry(program.declared).tables;
         tables.iter().any(|its| table.split('.').next() == Some(its.name.as_str()))
     };
     let remedy = match released {
@@ -414,9 +414,10 @@ fn lacks(database: &Database, missing: &[String], program: Program, released: Op
 }
 
 /// Returns true if the migrations create everything that the structs need, and their definitions are recorded.
-fn is_current(registry: Registry<'_>, released: &Released) -> bool {
+fn is_current(registry: Registry<'_>, released: &ReleasedSchema) -> bool {
     let recorded = |kind: &Kind| released.lock_file().ingest_version(kind).is_ok_and(|version| version.number > 0);
-    diff(&released.lock_file().tables, &Schema::of(registry)).is_empty() && registry.kinds.iter().all(recorded)
+    diff(&released.lock_file().tables, &Schema::from_registry(registry)).is_empty()
+        && registry.kinds.iter().all(recorded)
 }
 
 /// The remedy if they do not.

@@ -3,7 +3,7 @@
 use super::destination::{opened_to_compare, opened_to_write};
 use super::interrupt::Interrupt;
 use super::{chosen, warn_unchecked};
-use crate::arguments::{Assumed, Format, Import as Arguments};
+use crate::arguments::{AssumedState, Format, Import as Arguments};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, counted, note, one_line, show};
@@ -16,7 +16,8 @@ use ingester_core::Kind;
 use ingester_mirror::identity::{IdentityError, Names, cluster, examine, identify};
 use ingester_store::{ConnectOptions, Effect, Store};
 use ingester_transfer::moving::{
-    Cluster, Living, MoveError, Moved, OtherDatabase, OtherObject, Pass, Passed, UnreadTable, Verified,
+    Cluster, ComparisonCounts, MoveCounts, MoveError, OtherDatabase, OtherObject, Pass, PassResult, UndeletedState,
+    UnreadTable,
 };
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams};
@@ -54,10 +55,10 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
     };
     unread.iter().for_each(|table| note(&unread_table(table, &origin)));
     let living = match (&cluster, arguments.assume) {
-        (Some(cluster), _) => Living::Asked(cluster),
-        (None, Some(Assumed::Evicted)) => Living::Evicted,
+        (Some(cluster), _) => UndeletedState::Asked(cluster),
+        (None, Some(AssumedState::Evicted)) => UndeletedState::Evicted,
         // An ingester's rows contain this state themselves.
-        (None, Some(Assumed::Live) | None) => Living::Live,
+        (None, Some(AssumedState::Live) | None) => UndeletedState::Live,
     };
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
     let pass = Pass { source: &source, store: store.as_ref(), effect, living, stop: interrupt.stop.clone() };
@@ -99,7 +100,7 @@ async fn open(
     kinds: &[Kind],
     arguments: &Arguments,
     program: Program,
-) -> Result<(OtherDatabase, Option<Store>, Option<Listed>), Failure> {
+) -> Result<(OtherDatabase, Option<Store>, Option<ListedObjects>), Failure> {
     let options = ConnectOptions::default().create(false).read_only(true);
     let source = OtherDatabase::new(origin.open_with(options).await?, kinds).await?;
     let asks = arguments.cluster.is_named();
@@ -179,7 +180,7 @@ async fn same_names(pass: &Pass<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn copy(pass: &Pass<'_>, database: &Database) -> Result<Passed, Failure> {
+async fn copy(pass: &Pass<'_>, database: &Database) -> Result<PassResult, Failure> {
     let bar = progress::spinner("{spinner} {pos} rows passed  {per_sec}");
     let problem = |object: &str, reason: &str| {
         bar.suspend(|| note(&one_line(&format!("rejected: {object}: {reason}"), SHOWN)));
@@ -193,7 +194,7 @@ async fn copy(pass: &Pass<'_>, database: &Database) -> Result<Passed, Failure> {
     })
 }
 
-async fn verify(pass: &Pass<'_>) -> Result<Vec<(Kind, Verified)>, Failure> {
+async fn verify(pass: &Pass<'_>) -> Result<Vec<(Kind, ComparisonCounts)>, Failure> {
     let bar = progress::spinner("{spinner} {pos} rows compared  {per_sec}");
     let different = |object: &str, what: &str| {
         bar.suspend(|| note(&one_line(&format!("different: {object}: {what}"), SHOWN)));
@@ -205,22 +206,26 @@ async fn verify(pass: &Pass<'_>) -> Result<Vec<(Kind, Verified)>, Failure> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct MoveLine<'a> {
     kind: &'a str,
     table: &'a str,
     #[serde(flatten)]
-    moved: Moved,
+    moved: MoveCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
-    verified: Option<&'a Verified>,
+    verified: Option<&'a ComparisonCounts>,
 }
 
-fn report(format: Format, passed: &Passed, verified: Option<&[(Kind, Verified)]>) -> anyhow::Result<Ending> {
+fn report(
+    format: Format,
+    passed: &PassResult,
+    verified: Option<&[(Kind, ComparisonCounts)]>,
+) -> anyhow::Result<Ending> {
     let of = |kind: &Kind| verified?.iter().find(|(its, _)| its.name() == kind.name()).map(|(_, verified)| verified);
-    let line = |(kind, moved): &(Kind, Moved)| {
+    let line = |(kind, moved): &(Kind, MoveCounts)| {
         let (name, table) = (kind.name(), kind.table().name.as_str());
-        Line { kind: name, table, moved: *moved, verified: of(kind) }
+        MoveLine { kind: name, table, moved: *moved, verified: of(kind) }
     };
-    let lines: Vec<Line<'_>> = passed.kinds.iter().map(line).collect();
+    let lines: Vec<MoveLine<'_>> = passed.kinds.iter().map(line).collect();
     show(format, &lines, || {
         let mut table = Table::new([
             "kind",
@@ -235,7 +240,7 @@ fn report(format: Format, passed: &Passed, verified: Option<&[(Kind, Verified)]>
             "left out",
             "rejected",
         ]);
-        for Line { kind, moved: m, .. } in &lines {
+        for MoveLine { kind, moved: m, .. } in &lines {
             let numbers =
                 [m.read, m.live, m.evicted, m.deleted, m.written, m.unchanged, m.kept, m.left, m.left_out, m.rejected];
             table.row(std::iter::once((*kind).to_owned()).chain(numbers.map(|number| number.to_string())));
@@ -254,15 +259,15 @@ fn report(format: Format, passed: &Passed, verified: Option<&[(Kind, Verified)]>
         }
         format!("{table}\n{compared}")
     })?;
-    let is_different = |(_, v): &(Kind, Verified)| v.different > 0 || v.source_hash != v.stored_hash;
+    let is_different = |(_, v): &(Kind, ComparisonCounts)| v.different > 0 || v.source_hash != v.stored_hash;
     let rejected = passed.kinds.iter().any(|(_, moved)| moved.rejected > 0);
     let different = verified.is_some_and(|verified| verified.iter().any(is_different));
     Ok(if rejected || different { Ending::Problem } else { Ending::Done })
 }
 
 /// Explains the counts that need a person's attention.
-fn explain(passed: &Passed, database: &Database) {
-    let sum = |of: fn(&Moved) -> u64| passed.kinds.iter().map(|(_, moved)| of(moved)).sum::<u64>();
+fn explain(passed: &PassResult, database: &Database) {
+    let sum = |of: fn(&MoveCounts) -> u64| passed.kinds.iter().map(|(_, moved)| of(moved)).sum::<u64>();
     for (count, one, several, means) in [
         (
             sum(|moved| moved.left),
@@ -315,7 +320,7 @@ fn explain(passed: &Passed, database: &Database) {
 }
 
 /// The objects of a cluster.
-struct Listed {
+struct ListedObjects {
     client: Client,
     kinds: HashMap<&'static str, Uids>,
 }
@@ -333,7 +338,7 @@ async fn listed(
     source: &OtherDatabase,
     store: Option<&Store>,
     program: Program,
-) -> Result<Listed, Failure> {
+) -> Result<ListedObjects, Failure> {
     let client = arguments.cluster.client().await?;
     // A database without tables does not belong to a cluster.
     if let Some(store) = store {
@@ -368,7 +373,7 @@ async fn listed(
              --assume evicted says that they are"
         )));
     }
-    Ok(Listed { client, kinds })
+    Ok(ListedObjects { client, kinds })
 }
 
 async fn uids(client: &Client, resource: ApiResource) -> Result<Uids, kube::Error> {
@@ -388,7 +393,7 @@ async fn uids(client: &Client, resource: ApiResource) -> Result<Uids, kube::Erro
     }
 }
 
-impl Cluster for Listed {
+impl Cluster for ListedObjects {
     fn has<'a>(&'a self, kind: &'a Kind, object: &'a OtherObject) -> BoxFuture<'a, Result<bool, String>> {
         async move {
             let Some(listed) = self.kinds.get(kind.name()) else { return Ok(true) };

@@ -68,7 +68,7 @@ impl Rule<'_> {
 }
 
 /// The effect that a rule would have.
-enum Found {
+enum RuleForecast {
     Evict(Forecast),
     Retention(RetentionForecast),
 }
@@ -99,7 +99,7 @@ pub(crate) async fn run(
         false => None,
     };
     let mut unasked: Option<Box<str>> = None;
-    let store = Database::of(&config, &file.config)?.open_existing().await?;
+    let store = Database::from_config(&config, &file.config)?.open_existing().await?;
     let recorded: Vec<Kind> = kinds.iter().filter(|kind| kind.record().is_some()).copied().collect();
     store.learn_declared(&recorded).await.map_err(|error| Failure::Work(error.into()))?;
     let name = arguments.explain.as_deref();
@@ -121,11 +121,11 @@ pub(crate) async fn run(
                 if let Ok(found) = &found {
                     unasked = unasked.or_else(|| found.unasked.clone());
                 }
-                found.map(Found::Evict)
+                found.map(RuleForecast::Evict)
             }
             Rule::Retention(rule) => {
                 let found = retention::forecast(&store, &config.retention, kind, rule, name).await;
-                found.map(Found::Retention)
+                found.map(RuleForecast::Retention)
             }
         };
         all.push((kind, rule, found.map_err(|error| failed(kind, rule.name(), error))?));
@@ -137,13 +137,14 @@ pub(crate) async fn run(
     let output = arguments.output.output;
     match name {
         None => {
-            let lines: Vec<Line<'_>> = all.iter().map(|(kind, rule, found)| Line::of(kind, rule, found)).collect();
+            let lines: Vec<ForecastLine<'_>> =
+                all.iter().map(|(kind, rule, found)| ForecastLine::new(kind, rule, found)).collect();
             show(output, &lines, || table(&lines))?;
         }
         Some(name) => {
-            let left = departed.iter().map(|(kind, departure)| Explained::of_departure(kind, departure));
+            let left = departed.iter().map(|(kind, departure)| ExplanationLine::of_departure(kind, departure));
             let judged = all.iter().flat_map(|(kind, rule, found)| explained(kind, rule, found, name));
-            let lines: Vec<Explained<'_>> = left.chain(judged).collect();
+            let lines: Vec<ExplanationLine<'_>> = left.chain(judged).collect();
             show(output, &lines, || explanations(&lines))?;
             if lines.is_empty() {
                 note(&format!(
@@ -228,7 +229,7 @@ fn all_rules<'c>(kinds: &[Kind], config: &'c Config, file: Option<&Path>) -> Res
     let mut all = Vec::new();
     for kind in kinds {
         let evict = evict_rules(kind, config, file)?.into_iter().map(|rule| {
-            let origin = Origin::of(kind, &config.policies, &rule.name);
+            let origin = Origin::find(kind, &config.policies, &rule.name);
             (*kind, Rule::Eviction(rule, origin))
         });
         all.extend(evict);
@@ -313,7 +314,7 @@ pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, ki
 /// The effect that a rule would have.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct ForecastLine<'a> {
     kind: &'a str,
     rule: &'a str,
     /// The place where it is written.
@@ -328,35 +329,35 @@ struct Line<'a> {
     pending: u64,
 }
 
-impl<'a> Line<'a> {
-    fn of(kind: &Kind, rule: &'a Rule<'_>, found: &Found) -> Self {
+impl<'a> ForecastLine<'a> {
+    fn new(kind: &Kind, rule: &'a Rule<'_>, found: &RuleForecast) -> Self {
         let (leaves, bytes, stays, hindered) = match found {
-            Found::Evict(found) => {
+            RuleForecast::Evict(found) => {
                 let is_hindered = |(_, hindrance): &&(_, Hindrance)| !matches!(hindrance, Hindrance::Pending(_));
                 let hindered = found.hindered.iter().filter(is_hindered).count();
                 let [leaves, stays, hindered] =
                     [found.leaving.len(), found.staying.len(), hindered].map(|objects| objects as u64);
                 (leaves, found.bytes, stays, hindered)
             }
-            Found::Retention(found) => (found.going, found.bytes, found.staying, found.held),
+            RuleForecast::Retention(found) => (found.going, found.bytes, found.staying, found.held),
         };
         let pending = match found {
-            Found::Evict(found) => found.pending,
-            Found::Retention(found) => found.pending,
+            RuleForecast::Evict(found) => found.pending,
+            RuleForecast::Retention(found) => found.pending,
         };
         let from = rule.origin().to_string();
         let state = rule.state();
         let enforce = rule.enforce();
         let kind = kind.name();
         let rule = rule.name();
-        Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered, pending }
+        ForecastLine { kind, rule, from, state, enforce, leaves, bytes, stays, hindered, pending }
     }
 }
 
-fn table(lines: &[Line<'_>]) -> String {
+fn table(lines: &[ForecastLine<'_>]) -> String {
     let mut table =
         Table::new(["kind", "rule", "from", "state", "enforced", "leaves", "bytes", "stays", "hindered", "pending"]);
-    for Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered, pending } in lines {
+    for ForecastLine { kind, rule, from, state, enforce, leaves, bytes, stays, hindered, pending } in lines {
         let names = [(*kind).to_owned(), (*rule).to_owned(), from.clone(), (*state).to_owned(), enforce.to_string()];
         let numbers = [leaves, bytes, stays, hindered, pending].map(u64::to_string);
         table.row(names.into_iter().chain(numbers));
@@ -367,7 +368,7 @@ fn table(lines: &[Line<'_>]) -> String {
 /// The result of a rule for one object.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Explained<'a> {
+struct ExplanationLine<'a> {
     kind: &'a str,
     namespace: &'a str,
     name: &'a str,
@@ -376,7 +377,7 @@ struct Explained<'a> {
     why: String,
 }
 
-impl<'a> Explained<'a> {
+impl<'a> ExplanationLine<'a> {
     /// An object that has left etcd.
     fn of_departure(kind: &'a str, departure: &'a Departure) -> Self {
         let rule = match &departure.cause {
@@ -384,12 +385,12 @@ impl<'a> Explained<'a> {
             DepartureCause::Kind | DepartureCause::Annotation(_) => "-",
         };
         let Departure { namespace, name, .. } = departure;
-        Explained { kind, namespace, name, rule, leaves: false, why: departure.to_string() }
+        ExplanationLine { kind, namespace, name, rule, leaves: false, why: departure.to_string() }
     }
 }
 
 /// Returns the results of a rule for the objects with this name: for each, if it leaves, and the reason.
-fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
+fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a RuleForecast, name: &str) -> Vec<ExplanationLine<'a>> {
     let enforced = rule.enforce();
     let leaves = |at: &str| {
         match (enforced, rule.origin()) {
@@ -401,13 +402,13 @@ fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) 
     }
     };
     let said: Vec<(&Candidate, bool, String)> = match found {
-        Found::Evict(found) => {
+        RuleForecast::Evict(found) => {
             let leaving = found.leaving.iter().map(|one| (one, true, leaves("within the limit of an hour")));
             let hindered = found.hindered.iter().map(|(one, why)| (one, false, why.to_string()));
             let staying = found.staying.iter().map(|(one, why)| (one, false, why.to_string()));
             leaving.chain(hindered).chain(staying).collect()
         }
-        Found::Retention(found) => {
+        RuleForecast::Retention(found) => {
             let said = found.explained.iter().map(|(row, fate)| match fate {
                 RowFate::Goes => (row, true, leaves("SQL with the next round, an only copy after its mark and grace")),
                 RowFate::Marked(..) => (row, true, fate.to_string()),
@@ -416,7 +417,7 @@ fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) 
             said.collect()
         }
     };
-    let line = |(candidate, leaves, why): (&'a Candidate, bool, String)| Explained {
+    let line = |(candidate, leaves, why): (&'a Candidate, bool, String)| ExplanationLine {
         kind: kind.name(),
         namespace: &candidate.namespace,
         name: &candidate.name,
@@ -427,12 +428,12 @@ fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) 
     said.into_iter().filter(|(candidate, ..)| *candidate.name == *name).map(line).collect()
 }
 
-fn explanations(lines: &[Explained<'_>]) -> String {
+fn explanations(lines: &[ExplanationLine<'_>]) -> String {
     if lines.is_empty() {
         return String::new();
     }
     let mut table = Table::new(["kind", "namespace", "name", "rule", "leaves", "why"]);
-    for Explained { kind, namespace, name, rule, leaves, why } in lines {
+    for ExplanationLine { kind, namespace, name, rule, leaves, why } in lines {
         let names = [kind, namespace, name, rule].map(|text| (*text).to_owned());
         table.row(names.into_iter().chain([leaves.to_string(), why.clone()]));
     }

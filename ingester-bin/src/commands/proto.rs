@@ -20,7 +20,7 @@ pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Re
     };
     let (descriptors, message) = protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
     let store = arguments.target.database(kinds)?.open_existing().await?;
-    let stored = store.stored(kind.table(), &[&arguments.uid]).await?;
+    let stored = store.read_stored(kind.table(), &[&arguments.uid]).await?;
     store.close().await;
     let Some(row) = stored.first() else {
         return Err(Failure::Work(anyhow!(

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Queries, kinds: &[Kind]) -> Result<Ending, Failure
 fn table(queries: &[&SavedQuery]) -> String {
     let mut table = Table::new(["name", "kind", "parameters", "description"]);
     for query in queries {
-        let parameters: Vec<String> = query.parameters().iter().map(shown).collect();
+        let parameters: Vec<String> = query.parameters().iter().map(render_parameter).collect();
         let first = query.description().lines().next().unwrap_or_default();
         table.row([query.name().into(), query.kind().name().into(), parameters.join(" "), first.into()]);
     }
@@ -47,7 +47,7 @@ fn table(queries: &[&SavedQuery]) -> String {
 }
 
 /// `name=TYPE`, in brackets if it has a default.
-fn shown(parameter: &Parameter) -> String {
+fn render_parameter(parameter: &Parameter) -> String {
     let name = parameter.name();
     match parameter.default_text() {
         Some(default) => format!("[{name}={default}]"),

@@ -48,7 +48,7 @@ enum Changes {
 }
 
 impl Changes {
-    fn of(kind: &Kind, config: &Config) -> Self {
+    fn for_kind(kind: &Kind, config: &Config) -> Self {
         let patches = kind.immutable() || config.ingester.finalizer_of(kind) != Finalizer::Never;
         // A rule lets objects leave, too.
         let is_ours = kind.functions().crd.is_some() || !rules(kind, &config.policies).is_empty();
@@ -89,7 +89,7 @@ impl Changes {
 
 /// Returns the verbs that the ingester needs on the objects of a kind.
 pub(super) fn verbs(kind: &Kind, config: &Config) -> impl Iterator<Item = &'static str> {
-    Changes::of(kind, config).verbs().split(", ")
+    Changes::for_kind(kind, config).verbs().split(", ")
 }
 
 /// Returns true if a rule of these kinds selects namespaces by their labels, so that they are listed.
@@ -161,7 +161,7 @@ pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
     // Resources by the changes to their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
-        rights.entry((Changes::of(kind, config), kind.group())).or_default().insert(kind.plural().into_owned());
+        rights.entry((Changes::for_kind(kind, config), kind.group())).or_default().insert(kind.plural().into_owned());
     }
     let mut text = head(name);
     for ((changes, group), resources) in rights {

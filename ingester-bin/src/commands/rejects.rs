@@ -7,8 +7,8 @@ use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, one_line, show};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_sql::dialect::OfGroup;
-use ingester_sql::dialect::statements::{OfKind, RecordedReject, RejectsOf};
+use ingester_sql::dialect::GroupFilter;
+use ingester_sql::dialect::statements::{KindRejects, RecordedReject, RejectsOf};
 use ingester_store::Store;
 use serde::Serialize;
 
@@ -21,11 +21,11 @@ pub(crate) async fn run(arguments: Rejects, kinds: &'static [Kind]) -> Result<En
 }
 
 /// Returns the selected kinds; empty for all.
-fn meant(named: &[String], kinds: &'static [Kind]) -> Result<Vec<OfKind<'static>>, Failure> {
+fn meant(named: &[String], kinds: &'static [Kind]) -> Result<Vec<KindRejects<'static>>, Failure> {
     let of = |kind: &Kind| {
         // For a kind with a unique name, rejects with another group or without a group count, too.
-        let group = (kind.name() != kind.kind()).then(|| OfGroup::new(kind.group()));
-        OfKind { kind: kind.kind(), group }
+        let group = (kind.name() != kind.kind()).then(|| GroupFilter::new(kind.group()));
+        KindRejects { kind: kind.kind(), group }
     };
     match named {
         [] => Ok(Vec::new()),
@@ -55,7 +55,7 @@ async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, 
     store.close().await;
     let more = rejects.len() > arguments.limit;
     rejects.truncate(arguments.limit);
-    let lines: Vec<Line<'_>> = rejects.iter().map(Line::of).collect();
+    let lines: Vec<RejectLine<'_>> = rejects.iter().map(RejectLine::from_reject).collect();
     show(arguments.output.output, &lines, || table(&rejects))?;
     if rejects.is_empty() {
         note(&format!("No rejects found in {database}"));
@@ -87,7 +87,7 @@ async fn clear(arguments: RejectsClear, kinds: &'static [Kind]) -> Result<Ending
 /// A reject as data.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct RejectLine<'a> {
     kind: &'a str,
     api_version: &'a str,
     namespace: &'a str,
@@ -98,9 +98,9 @@ struct Line<'a> {
     time: String,
 }
 
-impl<'a> Line<'a> {
-    fn of(reject: &'a RecordedReject) -> Self {
-        Line {
+impl<'a> RejectLine<'a> {
+    fn from_reject(reject: &'a RecordedReject) -> Self {
+        RejectLine {
             kind: &reject.kind,
             api_version: &reject.group_ver,
             namespace: &reject.namespace,

@@ -15,7 +15,7 @@ use ingester_core::schema::base;
 use ingester_mirror::identity::{IdentityError, Names, identify};
 use ingester_printers::{json, name, yaml};
 use ingester_server::former::Reach;
-use ingester_server::restore::{Abandonment, Restored, Wanted, give_up, restore};
+use ingester_server::restore::{Abandonment, RestoreRequest, RestoredObject, give_up, restore};
 use ingester_sql::query::{AsOf, Query, QueryError, States};
 use ingester_store::query::{self, AskError, FoundRow, Limits, VersionOf};
 use ingester_store::{Effect, Store};
@@ -60,16 +60,16 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
         None => None,
     };
     let namespace = match (&arguments.namespace, &version) {
-        (_, Some(version)) => version.text(base::NAMESPACE).to_owned(),
+        (_, Some(version)) => version.get_text(base::NAMESPACE).to_owned(),
         (Some(namespace), None) => namespace.clone(),
         (None, None) if kind.namespaced() && arguments.uid.is_none() => only_namespace(&store, &kind, &name).await?,
         (None, None) => String::new(),
     };
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
     let uid = version.as_ref().map(FoundRow::uid).or(arguments.uid.as_deref());
-    let name = version.as_ref().map_or(name.as_str(), |version| version.text(base::NAME));
+    let name = version.as_ref().map_or(name.as_str(), |version| version.get_text(base::NAME));
     // The cluster sees the user of the kubeconfig: its own audit log names that user, and it checks that user's rights.
-    let wanted = Wanted {
+    let wanted = RestoreRequest {
         namespace: &namespace,
         name,
         uid,
@@ -78,7 +78,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
         by: None,
         status: Ok(()),
         former: Reach::All,
-        version: version.as_ref().map(|version| version.text(base::JSON)),
+        version: version.as_ref().map(|version| version.get_text(base::JSON)),
     };
     let bar = progress::spinner("{spinner} {msg}");
     bar.set_message("restoring, and waiting for the mirror");
@@ -97,7 +97,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
         note("It is in the cluster: its restore was completed instead.");
     }
     restored.warnings.iter().for_each(|warning| note(&format!("Warning: {warning}")));
-    print(&shown(&kind, &restored, &arguments)?)?;
+    print(&render_restored(&kind, &restored, &arguments)?)?;
     if is_new(&restored, &arguments) {
         note(GRACE);
     }
@@ -133,7 +133,7 @@ async fn version(
         return Err(Failure::Work(anyhow!("nothing is restored")));
     }
     let flag = if matches!(of, VersionOf::At(_)) { "--at" } else { "--version" };
-    let found = store.version(kind, &lives, of, &query::Wanted::object(), Limits::default()).await;
+    let found = store.version(kind, &lives, of, &query::RequestedParts::object(), Limits::default()).await;
     found.map_err(|error| diff::no_version(flag, error))
 }
 
@@ -158,7 +158,7 @@ async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String
     let states = States { live: false, ..States::ALL };
     let query = Query { names: vec![name.to_owned()], states, ..Query::default() };
     let asked = store.ask_about(kind, &query, Limits::default()).map_err(|error| failed(error.into()))?;
-    let wanted = query::Wanted { places: vec![base::NAMESPACE], labels: false };
+    let wanted = query::RequestedParts { places: vec![base::NAMESPACE], labels: false };
     let mut reader = asked.reader(&wanted, None).map_err(|error| failed(error.into()))?;
     let mut namespaces: BTreeSet<String> = BTreeSet::new();
     loop {
@@ -166,7 +166,7 @@ async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String
         if rows.is_empty() {
             break;
         }
-        namespaces.extend(rows.iter().map(|row: &FoundRow| row.text(base::NAMESPACE).to_owned()));
+        namespaces.extend(rows.iter().map(|row: &FoundRow| row.get_text(base::NAMESPACE).to_owned()));
     }
     if namespaces.len() > 1 {
         let all: Vec<String> = namespaces.into_iter().collect();
@@ -179,7 +179,7 @@ async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String
 }
 
 /// Returns true if the object was created just now.
-fn is_new(restored: &Restored, arguments: &Restore) -> bool {
+fn is_new(restored: &RestoredObject, arguments: &Restore) -> bool {
     !restored.before && !restored.in_sql && !arguments.dry_run
 }
 
@@ -196,7 +196,7 @@ fn given_up(kind: &Kind, arguments: &Restore, (name, uid): (&str, &str)) -> Resu
 }
 
 /// Returns the output.
-fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String, Failure> {
+fn render_restored(kind: &Kind, restored: &RestoredObject, arguments: &Restore) -> Result<String, Failure> {
     let tree = || {
         let tree = tree(&restored.object);
         tree.map_err(|error| Failure::Work(anyhow!("the API server's answer cannot be printed: {error}")))

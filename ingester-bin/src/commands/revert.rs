@@ -8,7 +8,7 @@ use crate::output::{note, print};
 use ingester_config::Config;
 use ingester_core::Kind;
 use ingester_store::Store;
-use ingester_store::marks::{Mark, Withdrawal, Withdrawn};
+use ingester_store::marks::{Mark, Withdrawal, WithdrawalResult};
 
 pub(crate) async fn run(
     arguments: &RevertPolicies,
@@ -16,7 +16,7 @@ pub(crate) async fn run(
     kinds: &'static [Kind],
 ) -> Result<Ending, Failure> {
     let chosen = chosen(kinds, &arguments.kinds)?;
-    let store = Database::of(config, &arguments.config.config)?.open_existing().await?;
+    let store = Database::from_config(config, &arguments.config.config)?.open_existing().await?;
     let mut ending = Ending::Done;
     let mut marked = 0;
     for kind in &chosen {
@@ -43,9 +43,9 @@ pub(crate) async fn run(
 }
 
 /// Takes back the marks of a rule about a kind, or of all rules. Returns how many there were.
-async fn revert(store: &Store, kind: &Kind, rule: Option<&str>) -> Result<(usize, Withdrawn), Failure> {
+async fn revert(store: &Store, kind: &Kind, rule: Option<&str>) -> Result<(usize, WithdrawalResult), Failure> {
     let mut count = 0;
-    let mut all = Withdrawn::default();
+    let mut all = WithdrawalResult::default();
     let mut last: Option<Mark> = None;
     loop {
         let page = store.marks_after(kind.table(), last.as_ref()).await?;

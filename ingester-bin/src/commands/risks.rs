@@ -6,7 +6,7 @@ use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_sql::query::{Query, States};
 use ingester_store::Store;
-use ingester_store::query::{AskError, Limits, Wanted};
+use ingester_store::query::{AskError, Limits, RequestedParts};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ pub(super) fn warning(risks: &[String], evicting: &[&str]) -> Option<String> {
 
 async fn has_evicted(store: &Store, kind: &Kind) -> Result<bool, AskError> {
     let query = Query { states: States::EVICTED, ..Query::default() };
-    let wanted = Wanted { places: vec![base::NAME], labels: false };
+    let wanted = RequestedParts { places: vec![base::NAME], labels: false };
     let page = store.ask_about(kind, &query, Limits::default())?.page(&wanted, 1, None).await?;
     Ok(!page.rows.is_empty())
 }
@@ -102,7 +102,7 @@ mod tests {
     use ingester_core::object::{ManagedFields, Object};
     use ingester_core::value::Micros;
     use ingester_declare::declare::kinds;
-    use ingester_store::migrate::May;
+    use ingester_store::migrate::AllowedChanges;
     use ingester_store::{ConnectOptions, RowChange, Store};
     use serde_json::json;
 
@@ -114,7 +114,7 @@ mod tests {
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
         // Without the kind's table, there is no answer.
         assert!(refused_pruning(&store, &[kind]).await.is_err());
-        store.make_declared(&[kind], May::Add).await.unwrap();
+        store.make_declared(&[kind], AllowedChanges::Add).await.unwrap();
         assert!(matches!(refused_pruning(&store, &[kind]).await, Ok(None)));
         let metadata = json!({ "name": "a", "uid": "u", "resourceVersion": "1" });
         let object = json!({ "apiVersion": "example.com/v1", "kind": "Job", "metadata": metadata });

@@ -2,11 +2,11 @@
 
 use super::policies::{ensure_namespaces, warn_of_rules};
 use super::risks;
-use super::start::{CLOSE, NotOpened, PAUSES, Tables, Watched, open, stop_on_signals};
+use super::start::{CLOSE, OpenFailure, PAUSES, ProgressReceiver, Tables, open, stop_on_signals};
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
 use crate::logging::Level;
-use crate::parts::{Part, Until, without_error};
+use crate::parts::{Part, PartLifetime, without_error};
 use crate::program::Program;
 use crate::reach::Reach;
 use crate::reload::Reload;
@@ -20,14 +20,14 @@ use ingester_mirror::audit::audit_periodically;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{ClusterCheck, IdentityError};
-use ingester_mirror::leading::Leading;
+use ingester_mirror::leading::LedKinds;
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::{Assignment, Group, KubeLeases, Membership, name_of_pod, random_name};
 use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
-use ingester_store::left_out::LeftOut;
-use ingester_store::migrate::{Backfill, BackfillProgress, Released};
+use ingester_store::left_out::LeftOutCount;
+use ingester_store::migrate::{Backfill, BackfillProgress, ReleasedSchema};
 use ingester_store::{ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         Some(address) => {
             let server = Server::bind(address, "server.address").await.map_err(Failure::Usage)?;
             let serving = server.run(super::rendered(&metrics), health.clone(), reach.clone(), stop.clone());
-            Some(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving))
+            Some(Part::spawn("server of metrics and probes", PartLifetime::Stop, &health, &stop, serving))
         }
         None => None,
     };
@@ -78,7 +78,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
                 metrics: metrics.clone(),
             };
             let reloading = without_error(reload.run(stop.clone()));
-            Some(Part::spawn("watch of the configuration file", Until::Stop, &health, &stop, reloading))
+            Some(Part::spawn("watch of the configuration file", PartLifetime::Stop, &health, &stop, reloading))
         }
     };
     let ending = match config.gate().map_err(|error| Failure::Usage(error.into()))? {
@@ -162,9 +162,9 @@ async fn mirror(
         None => return Ok(Ending::Done),
     };
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
-    let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
+    let publishing = Part::spawn("publisher of Events", PartLifetime::Stop, &health, stop, without_error(publishing));
     let options = config.mysql.connect_options();
-    let watched = Watched { client: &client, health: &health };
+    let watched = ProgressReceiver { client: &client, health: &health };
     let opened = match stop.run_until_cancelled(open(&tables, options, Some(watched))).await {
         None => return Ok(Ending::Done),
         Some(Err(error)) => {
@@ -204,11 +204,11 @@ async fn mirror(
         true => {
             let member = member(&context, &config, &tables).await.inspect_err(|_| stop.cancel())?;
             let taking_part = without_error(member.run(left.clone()));
-            Some(Part::spawn("membership", Until::Stop, &context.health, stop, taking_part))
+            Some(Part::spawn("membership", PartLifetime::Stop, &context.health, stop, taking_part))
         }
         false => None,
     };
-    let beside = Beside::begin(&context, &mut tables, live, &suspension, stop);
+    let beside = SideTasks::begin(&context, &mut tables, live, &suspension, stop);
     let store = context.store.clone();
     let mirrored = sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
     // Every unit is stopped, so the other members need not wait.
@@ -227,8 +227,8 @@ async fn mirror(
 }
 
 /// Ends the publishing of Events after a database was not opened. If it is of another cluster, the last Event says so.
-async fn refused(error: NotOpened, publisher: Publisher, publishing: Part) -> Failure {
-    if let NotOpened::NotOurs(IdentityError::Other { found, .. }) = &error {
+async fn refused(error: OpenFailure, publisher: Publisher, publishing: Part) -> Failure {
+    if let OpenFailure::NotOurs(IdentityError::Other { found, .. }) = &error {
         publisher.other_cluster(found, &error.to_string());
     }
     // Once the publisher is dropped, its task ends when everything is sent.
@@ -247,7 +247,7 @@ async fn switch_changes(store: &Store, on: bool) -> Result<(), StoreError> {
 }
 
 /// The tasks that run concurrently with the units.
-struct Beside {
+struct SideTasks {
     suspending: Part,
     backfilling: Part,
     counting: Part,
@@ -256,7 +256,7 @@ struct Beside {
     auditing: Part,
 }
 
-impl Beside {
+impl SideTasks {
     fn begin(
         context: &Context,
         tables: &mut Tables,
@@ -268,9 +268,9 @@ impl Beside {
         let kinds = &tables.kinds;
         let (followed, changed) = (suspension.clone(), live.clone());
         let suspending = without_error(async move { followed.follow(&changed).await });
-        let filling = Filling {
+        let filling = BackfillTask {
             store: store.clone(),
-            leading: Leading::new(kinds.clone(), live.clone(), assignment.clone()),
+            leading: LedKinds::new(kinds.clone(), live.clone(), assignment.clone()),
             released: tables.released.take(),
             live: live.clone(),
             suspension: suspension.clone(),
@@ -290,13 +290,19 @@ impl Beside {
         };
         let (audited, kinds, changed, end) = (context.clone(), kinds.clone(), live.clone(), stop.clone());
         let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
-        Beside {
-            suspending: Part::spawn("suspension of kinds", Until::Stop, health, stop, suspending),
-            backfilling: Part::spawn("backfill", Until::Done, health, stop, without_error(filling.run())),
-            counting: Part::spawn("count of rows", Until::Done, health, stop, without_error(counting)),
-            risks: Part::spawn("warning of lost commits", Until::Stop, health, stop, without_error(risks)),
-            purging: Part::spawn("retention", Until::Stop, health, stop, without_error(purging.run(stop.clone()))),
-            auditing: Part::spawn("scheduled audit", Until::Stop, health, stop, without_error(auditing)),
+        SideTasks {
+            suspending: Part::spawn("suspension of kinds", PartLifetime::Stop, health, stop, suspending),
+            backfilling: Part::spawn("backfill", PartLifetime::Done, health, stop, without_error(filling.run())),
+            counting: Part::spawn("count of rows", PartLifetime::Done, health, stop, without_error(counting)),
+            risks: Part::spawn("warning of lost commits", PartLifetime::Stop, health, stop, without_error(risks)),
+            purging: Part::spawn(
+                "retention",
+                PartLifetime::Stop,
+                health,
+                stop,
+                without_error(purging.run(stop.clone())),
+            ),
+            auditing: Part::spawn("scheduled audit", PartLifetime::Stop, health, stop, without_error(auditing)),
         }
     }
 
@@ -326,7 +332,7 @@ async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ing
                 continue;
             }
         };
-        if let Some(Outside { rows, namespaces }) = outside(kind, &ingester, counted) {
+        if let Some(UnfollowedRows { rows, namespaces }) = outside(kind, &ingester, counted) {
             tracing::warn!(
                 kind = name,
                 rows,
@@ -339,7 +345,7 @@ async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ing
 
 /// Live rows that the configuration does not follow.
 #[derive(Debug, PartialEq, Eq)]
-struct Outside {
+struct UnfollowedRows {
     rows: u64,
     /// The first of their namespaces, for people.
     namespaces: String,
@@ -351,7 +357,7 @@ fn follows_all(kind: &Kind, ingester: &Ingester) -> bool {
 }
 
 /// The live rows of a kind that the configuration leaves out, from counts by namespace.
-fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Option<Outside> {
+fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Option<UnfollowedRows> {
     /// The number of namespaces that are listed.
     const NAMED: usize = 5;
     let followed = |namespace: &String| {
@@ -363,7 +369,7 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
         named.push("...");
     }
     let rows = left.iter().map(|(_, rows)| rows).sum();
-    (rows > 0).then(|| Outside { rows, namespaces: named.join(", ") })
+    (rows > 0).then(|| UnfollowedRows { rows, namespaces: named.join(", ") })
 }
 
 /// The pauses after a backfill before the next look for rows of older definitions: during a rolling update, an older release may have
@@ -377,10 +383,10 @@ const WAITING: Duration = Duration::from_secs(600);
 const PAGE: Duration = Duration::from_secs(60);
 
 /// Backfills columns that migrations added and rows of older definitions, one table after the other, while the mirror runs.
-struct Filling {
+struct BackfillTask {
     store: Arc<Store>,
-    leading: Leading,
-    released: Option<Released>,
+    leading: LedKinds,
+    released: Option<ReleasedSchema>,
     live: Live,
     suspension: Suspension,
     metrics: Metrics,
@@ -390,7 +396,7 @@ struct Filling {
 
 /// The way in which a backfill of one table ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Filled {
+enum BackfillEnd {
     /// `waits`: all rows are filled, except rows that a changed filter leaves out.
     Completely { waits: bool },
     /// The program stops.
@@ -401,7 +407,7 @@ enum Filled {
     Elsewhere,
 }
 
-impl Filling {
+impl BackfillTask {
     /// Backfills in rounds, until the program stops.
     async fn run(self) {
         let pauses = || AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
@@ -463,17 +469,17 @@ impl Filling {
             let (Some(permit), place, _) = permit else { return Ok(waits) };
             let span = tracing::error_span!("backfill", kind = waiting[place].kind.name());
             match self.one(&waiting[place], permit).instrument(span).await? {
-                Filled::Completely { waits: one } => {
+                BackfillEnd::Completely { waits: one } => {
                     waits |= one;
                     drop(waiting.remove(place));
                 }
-                Filled::Elsewhere => {
+                BackfillEnd::Elsewhere => {
                     let left = waiting.remove(place);
                     self.leading.given_away(&left.kind);
                     self.metrics.backfill(left.kind.name()).incomplete_columns(0);
                 }
-                Filled::Stopped => return Ok(waits),
-                Filled::Interrupted => {}
+                BackfillEnd::Stopped => return Ok(waits),
+                BackfillEnd::Interrupted => {}
             }
         }
         Ok(waits)
@@ -481,9 +487,9 @@ impl Filling {
 
     /// Backfills one table. Stops after the current page if the program stops, the kind is being suspended or goes to another member, or
     /// the rate changes.
-    async fn one(&self, backfill: &Backfill, mut permit: Permit) -> Result<Filled, StoreError> {
+    async fn one(&self, backfill: &Backfill, mut permit: Permit) -> Result<BackfillEnd, StoreError> {
         if !self.leading.leads(&backfill.kind) {
-            return Ok(Filled::Elsewhere);
+            return Ok(BackfillEnd::Elsewhere);
         }
         let columns: Vec<String> = backfill.columns().iter().map(ToString::to_string).collect();
         let columns = columns.join(", ");
@@ -495,7 +501,7 @@ impl Filling {
         let backfill = &backfill.clone().limited(self.live.now().ingester.fuse(&backfill.kind));
         let filled = self.store.backfill(backfill, NonZeroU32::new(rate), &stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
-            counts.rows(filled, now.read - before.read - filled - failed, failed);
+            counts.count_rows(filled, now.read - before.read - filled - failed, failed);
             before = *now;
         });
         let mut filled = std::pin::pin!(filled);
@@ -521,7 +527,7 @@ impl Filling {
                 "The filter of this kind leaves out live rows that another filter has written: they were marked as deleted"
             );
         }
-        if let Some(LeftOut { rows, live }) = waits {
+        if let Some(LeftOutCount { rows, live }) = waits {
             tracing::error!(
                 rows,
                 live,
@@ -533,17 +539,17 @@ impl Filling {
             counts.incomplete_columns(0);
             counts.left_out_waiting(waits.map_or(0, |waits| waits.rows));
             tracing::info!(columns, rows = read, filled, failed, "Backfill finished");
-            return Ok(Filled::Completely { waits: waits.is_some() });
+            return Ok(BackfillEnd::Completely { waits: waits.is_some() });
         }
         if self.stop.is_cancelled() {
             tracing::info!(columns, rows = read, "Backfill interrupted, the next start continues it");
-            return Ok(Filled::Stopped);
+            return Ok(BackfillEnd::Stopped);
         }
         match self.leading.leads(&backfill.kind) {
-            true => Ok(Filled::Interrupted),
+            true => Ok(BackfillEnd::Interrupted),
             false => {
                 tracing::info!(columns, rows = read, "Another member continues the backfill");
-                Ok(Filled::Elsewhere)
+                Ok(BackfillEnd::Elsewhere)
             }
         }
     }
@@ -551,7 +557,7 @@ impl Filling {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ingester, Kind, Outside, outside};
+    use super::{Ingester, Kind, UnfollowedRows, outside};
     use ingester_core::kind::Definition;
 
     fn kind(namespaced: bool) -> Kind {
@@ -563,8 +569,8 @@ mod tests {
         counts.iter().map(|(namespace, rows)| ((*namespace).to_owned(), *rows)).collect()
     }
 
-    fn left(rows: u64, namespaces: &str) -> Option<Outside> {
-        Some(Outside { rows, namespaces: namespaces.into() })
+    fn left(rows: u64, namespaces: &str) -> Option<UnfollowedRows> {
+        Some(UnfollowedRows { rows, namespaces: namespaces.into() })
     }
 
     #[test]

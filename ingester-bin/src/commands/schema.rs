@@ -20,8 +20,8 @@ use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
 use ingester_sql::dialect::Dialect;
 use ingester_store::migrate::{
-    Applied, ApplyError, Drift, Folder, GenerateOptions, Ledger, May, MigrationInfo, MigrationState, Planned, Progress,
-    Released, drift, own_drift,
+    AllowedChanges, ApplyError, ApplyReport, Drift, Folder, GenerateOptions, Ledger, MigrationInfo, MigrationState,
+    PlannedMigration, Progress, ReleasedSchema, drift, own_drift,
 };
 use ingester_store::{Catalog, ConnectOptions, Store};
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending,
     // Views cover all kinds.
     let views = if arguments.kinds.is_empty() { views } else { &[] };
     let dialect = arguments.dialect;
-    output::print(&dialect.script(&dialect.create_all(&Schema::of(Registry { kinds: &kinds, views }))))?;
+    output::print(&dialect.script(&dialect.create_all(&Schema::from_registry(Registry { kinds: &kinds, views }))))?;
     Ok(Ending::Done)
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     };
     let outcome = if arguments.check { folder.check(registry) } else { folder.generate(registry, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
-    warn_of_redundant_keys(&Schema::of(registry));
+    warn_of_redundant_keys(&Schema::from_registry(registry));
     if outcome.changed.is_empty() && outcome.deleted.is_empty() {
         note(&format!("{} is current", out.display()));
         return Ok(Ending::Done);
@@ -177,9 +177,9 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     if !program.declared.is_empty() {
         let may = match (reviewed, arguments.allow_destructive) {
             // The reviewed folder has created them, so only the definitions remain to be recorded.
-            (true, _) => May::Add,
-            (false, true) => May::Drop,
-            (false, false) => May::Change,
+            (true, _) => AllowedChanges::Add,
+            (false, true) => AllowedChanges::Drop,
+            (false, false) => AllowedChanges::Change,
         };
         apply_declared(&database, &store, program, may).await?;
         left_out::report(&store, program.declared, &arguments.target.ingester(program.kinds)?).await?;
@@ -232,7 +232,7 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
 async fn apply_released(
     database: &Database,
     store: &Store,
-    released: &Released,
+    released: &ReleasedSchema,
     reviewed: bool,
     program: Program,
 ) -> Result<Ending, Failure> {
@@ -260,7 +260,7 @@ async fn apply_released(
 }
 
 /// Reports which migrations were recorded or run.
-fn note_applied(applied: &Applied) {
+fn note_applied(applied: &ApplyReport) {
     for migration in &applied.recorded {
         note(&format!("was there already: {migration}"));
     }
@@ -270,7 +270,7 @@ fn note_applied(applied: &Applied) {
 }
 
 /// Reports how the tables differ from the tables of the migrations. Returns true if they differ.
-fn note_drift(applied: &Applied) -> bool {
+fn note_drift(applied: &ApplyReport) -> bool {
     for drift in &applied.drift {
         note(&format!("differs: {drift}"));
     }
@@ -281,7 +281,12 @@ fn note_drift(applied: &Applied) -> bool {
 }
 
 /// Changes the tables of declared kinds to their declarations.
-async fn apply_declared(database: &Database, store: &Store, program: Program, may: May) -> Result<(), Failure> {
+async fn apply_declared(
+    database: &Database,
+    store: &Store,
+    program: Program,
+    may: AllowedChanges,
+) -> Result<(), Failure> {
     let made = store.make_declared(program.of_declared(), may).await;
     let made = made.map_err(|error| super::declared_failure(error, program))?;
     for change in &made.made {
@@ -349,7 +354,7 @@ async fn views_to_drop(named: &[String], store: &Store, program: Program) -> Res
 /// The names of the views that the program or its file declares.
 fn declared_views(program: Program) -> Vec<Ident> {
     let registries = [program.registry(), program.of_declared()];
-    registries.into_iter().flat_map(|registry| Schema::of(registry).views).map(|view| view.name).collect()
+    registries.into_iter().flat_map(|registry| Schema::from_registry(registry).views).map(|view| view.name).collect()
 }
 
 pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<Ending, Failure> {
@@ -434,7 +439,7 @@ pub(super) fn differences(schema: &Schema, declared: Registry<'_>, catalog: &Cat
     let mut differences = drift(schema, catalog, dialect);
     // Tables and columns that are not declared any more stay as they are.
     let left = |drift: &Drift| matches!(drift, Drift::ExtraColumn { .. } | Drift::ExtraKey { .. });
-    let of_declared = drift(&Schema::of(declared), catalog, dialect);
+    let of_declared = drift(&Schema::from_registry(declared), catalog, dialect);
     differences.extend(of_declared.into_iter().filter(|drift| !left(drift)));
     differences.extend(own_drift(catalog, dialect));
     differences
@@ -443,7 +448,7 @@ pub(super) fn differences(schema: &Schema, declared: Registry<'_>, catalog: &Cat
 /// Prints the statements that `schema apply` would run, as a script of the database's dialect.
 async fn plan(
     database: &Database,
-    released: Option<&Released>,
+    released: Option<&ReleasedSchema>,
     program: Program,
     arguments: &SchemaApply,
 ) -> Result<Ending, Failure> {
@@ -463,7 +468,7 @@ async fn plan(
         output::print(&store.dialect().script(&statements))?;
     }
     if !program.declared.is_empty() && arguments.migrations.sql.is_none() {
-        let may = if arguments.allow_destructive { May::Drop } else { May::Change };
+        let may = if arguments.allow_destructive { AllowedChanges::Drop } else { AllowedChanges::Change };
         let (steps, planned) = store.plan_declared(program.of_declared(), may).await?;
         let dialect = store.dialect();
         let statements: Vec<_> = steps.iter().flat_map(|step| dialect.step(step, &step.changes)).collect();
@@ -481,7 +486,7 @@ async fn plan(
     let planned = released.plan(&store).await.map_err(failure)?;
     store.close().await;
     let (mut text, code) = (String::new(), &released.lock_file().tables);
-    for Planned { migration, changes, sql, .. } in planned.iter().filter(|planned| !planned.is_done) {
+    for PlannedMigration { migration, changes, sql, .. } in planned.iter().filter(|planned| !planned.is_done) {
         text.push_str(&format!("-- {migration}\n"));
         for line in ddl::summary(changes, changes, code, Servers::One(server), &[]).lines() {
             text.push_str(&format!("--   {line}\n"));
@@ -489,7 +494,7 @@ async fn plan(
         text.push_str(&format!("{}\n\n", sql.trim_end()));
     }
     output::print(&text)?;
-    for Planned { migration, .. } in planned.iter().filter(|planned| planned.is_done) {
+    for PlannedMigration { migration, .. } in planned.iter().filter(|planned| planned.is_done) {
         note(&format!("is there already, would be recorded: {migration}"));
     }
     match planned.iter().filter(|planned| !planned.is_done).count() {

@@ -4,7 +4,7 @@ use super::start::{CLOSE, PAUSES, Tables, failure, identified, open, stop_on_sig
 use crate::arguments::Serve;
 use crate::ending::{Ending, Failure};
 use crate::output::note;
-use crate::parts::{Part, Until, without_error};
+use crate::parts::{Part, PartLifetime, without_error};
 use crate::program::Program;
 use crate::reach::Reach;
 use crate::saved;
@@ -20,7 +20,7 @@ use ingester_server::former::FormerAccess;
 use ingester_server::identity::{self, ApiServer, FollowError, Identity, Rate};
 use ingester_server::listen::{Handler, Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
-use ingester_server::places::Places;
+use ingester_server::places::RequestSlots;
 use ingester_server::read::Log;
 use ingester_server::restore::rights::RestoreRights;
 use ingester_server::service::{Service, Sources};
@@ -76,7 +76,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
         let server = Server::bind(address, "serve.probes").await.map_err(Failure::Usage)?;
         let rendered = metrics.clone();
         let serving = server.run(Arc::new(move || rendered.render()), health.clone(), reach.clone(), stop.clone());
-        parts.push(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving));
+        parts.push(Part::spawn("server of metrics and probes", PartLifetime::Stop, &health, &stop, serving));
     }
     let prepared = async {
         let identity = match (arguments.insecure_loopback, &client) {
@@ -106,8 +106,8 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 identity,
                 former,
                 saved,
-                limits: ingester_store::query::Limits::default().time(config.query.timeout),
-                places: Places::new(config.serve.max_in_flight),
+                limits: ingester_store::query::Limits::default().with_time(config.query.timeout),
+                places: RequestSlots::new(config.serve.max_in_flight),
                 volumes: WriteVolumes::new(u64::from(config.serve.write_mib) << 20),
                 watchable: log.is_there().await.unwrap_or(false),
                 watches: Some(Hub::new(log, limits, metrics.clone())),
@@ -250,7 +250,7 @@ impl Door {
                 tracing::info!(address, "Serving");
                 let following = without_error(tls.follow(CERTIFICATE, metrics.clone(), stop.clone()));
                 // This part ends with the stop, and nobody waits for it.
-                let _following = Part::spawn("reader of the certificate", Until::Stop, health, stop, following);
+                let _following = Part::spawn("reader of the certificate", PartLifetime::Stop, health, stop, following);
                 self.listener.serve(limits(serve), metrics, handler, stop.clone()).await;
             }
             None => {
@@ -292,6 +292,6 @@ async fn known(
         .notify(|error, _| tracing::warn!(%error, "The front proxy is not known yet, trying again"));
     let read = reading.await.map_err(|error| Failure::Usage(error.into()))?;
     let following = without_error(sources.follow(identity.clone(), read, stop.clone()));
-    let part = Part::spawn("reader of authorities", Until::Done, health, stop, following);
+    let part = Part::spawn("reader of authorities", PartLifetime::Done, health, stop, following);
     Ok((identity, Some(part)))
 }

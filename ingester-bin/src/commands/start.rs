@@ -8,7 +8,7 @@ use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{self, ClusterCheck, IdentityError, Names, identify};
-use ingester_store::migrate::{ApplyError, DeclaredError, Progress, Released};
+use ingester_store::migrate::{ApplyError, DeclaredError, Progress, ReleasedSchema};
 use ingester_store::query::AskError;
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError, waiting_for};
 use std::fmt;
@@ -53,46 +53,46 @@ pub(super) struct Tables {
     pub(super) kinds: Vec<Kind>,
     /// The program, with all its kinds.
     pub(super) program: Program,
-    pub(super) released: Option<Released>,
+    pub(super) released: Option<ReleasedSchema>,
     /// This process migrates the tables.
     pub(super) migrate: bool,
 }
 
 /// A database that is ready.
-pub(super) struct Opened {
+pub(super) struct OpenDatabase {
     pub(super) store: Store,
     /// The result of checking its cluster; `None` if no cluster had to be asked.
     pub(super) identity: Option<ClusterCheck>,
 }
 
 /// The reason why no database is ready.
-pub(super) enum NotOpened {
+pub(super) enum OpenFailure {
     /// It belongs to another cluster, or to a program with another prefix: it was not changed.
     NotOurs(IdentityError),
     /// Another reason.
     Failed(Failure),
 }
 
-impl fmt::Display for NotOpened {
+impl fmt::Display for OpenFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotOpened::NotOurs(error) => error.fmt(f),
-            NotOpened::Failed(Failure::Usage(error) | Failure::Work(error)) => error.fmt(f),
+            OpenFailure::NotOurs(error) => error.fmt(f),
+            OpenFailure::Failed(Failure::Usage(error) | Failure::Work(error)) => error.fmt(f),
         }
     }
 }
 
-impl From<NotOpened> for Failure {
-    fn from(error: NotOpened) -> Self {
+impl From<OpenFailure> for Failure {
+    fn from(error: OpenFailure) -> Self {
         match error {
-            NotOpened::NotOurs(error) => failure(error),
-            NotOpened::Failed(failure) => failure,
+            OpenFailure::NotOurs(error) => failure(error),
+            OpenFailure::Failed(failure) => failure,
         }
     }
 }
 
 /// The receiver of the progress.
-pub(super) struct Watched<'w> {
+pub(super) struct ProgressReceiver<'w> {
     /// The cluster to which the database must belong.
     pub(super) client: &'w kube::Client,
     pub(super) health: &'w Health,
@@ -103,25 +103,28 @@ pub(super) struct Watched<'w> {
 pub(super) async fn open(
     tables: &Tables,
     options: ConnectOptions,
-    cluster: Option<Watched<'_>>,
-) -> Result<Opened, NotOpened> {
+    cluster: Option<ProgressReceiver<'_>>,
+) -> Result<OpenDatabase, OpenFailure> {
     let attempts = (async || prepare(tables, options, cluster.as_ref()).await).retry(PAUSES);
-    let passes = |error: &NotReady| !matches!(error, NotReady::Failed(_) | NotReady::NotOurs(_));
+    let passes =
+        |error: &ReadinessFailure| !matches!(error, ReadinessFailure::Failed(_) | ReadinessFailure::NotOurs(_));
     let attempts = attempts.when(passes).notify(|error, _| match error {
-        NotReady::Unreachable(error) => tracing::warn!(%error, "Database not reached, trying again"),
-        NotReady::Incomplete(missing) => {
+        ReadinessFailure::Unreachable(error) => tracing::warn!(%error, "Database not reached, trying again"),
+        ReadinessFailure::Incomplete(missing) => {
             tracing::warn!(missing, "Tables or columns are missing: waiting for `ingester schema apply`");
         }
-        NotReady::Unidentified(error) => tracing::warn!(%error, "{UNIDENTIFIED}"),
-        NotReady::Failed(_) | NotReady::NotOurs(_) => {}
+        ReadinessFailure::Unidentified(error) => tracing::warn!(%error, "{UNIDENTIFIED}"),
+        ReadinessFailure::Failed(_) | ReadinessFailure::NotOurs(_) => {}
     });
     attempts.await.map_err(|error| match error {
-        NotReady::Failed(failure) => NotOpened::Failed(failure),
-        NotReady::NotOurs(error) => NotOpened::NotOurs(error),
+        ReadinessFailure::Failed(failure) => OpenFailure::Failed(failure),
+        ReadinessFailure::NotOurs(error) => OpenFailure::NotOurs(error),
         // These are retried without end.
-        NotReady::Unreachable(error) => NotOpened::Failed(error.into()),
-        NotReady::Unidentified(error) => NotOpened::Failed(failure(error)),
-        NotReady::Incomplete(missing) => NotOpened::Failed(Failure::Work(anyhow!("the database lacks {missing}"))),
+        ReadinessFailure::Unreachable(error) => OpenFailure::Failed(error.into()),
+        ReadinessFailure::Unidentified(error) => OpenFailure::Failed(failure(error)),
+        ReadinessFailure::Incomplete(missing) => {
+            OpenFailure::Failed(Failure::Work(anyhow!("the database lacks {missing}")))
+        }
     })
 }
 
@@ -129,7 +132,7 @@ pub(super) async fn open(
 const UNIDENTIFIED: &str = "The cluster is not identified yet, trying again";
 
 /// The reason why a database is not ready.
-enum NotReady {
+enum ReadinessFailure {
     /// It cannot be reached now.
     Unreachable(StoreError),
     /// The cluster has not answered.
@@ -142,58 +145,62 @@ enum NotReady {
     Failed(Failure),
 }
 
-impl From<IdentityError> for NotReady {
+impl From<IdentityError> for ReadinessFailure {
     fn from(error: IdentityError) -> Self {
         match error {
             IdentityError::Store(error) => error.into(),
-            IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => NotReady::NotOurs(error),
-            IdentityError::Api(ref of) if lasts(of) => NotReady::Failed(Failure::Usage(error.into())),
-            IdentityError::Api(_) | IdentityError::NoAnswer(_) => NotReady::Unidentified(error),
+            IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => ReadinessFailure::NotOurs(error),
+            IdentityError::Api(ref of) if lasts(of) => ReadinessFailure::Failed(Failure::Usage(error.into())),
+            IdentityError::Api(_) | IdentityError::NoAnswer(_) => ReadinessFailure::Unidentified(error),
         }
     }
 }
 
-impl From<StoreError> for NotReady {
+impl From<StoreError> for ReadinessFailure {
     fn from(error: StoreError) -> Self {
         if error.class() == ErrorClass::Transient {
-            NotReady::Unreachable(error)
+            ReadinessFailure::Unreachable(error)
         } else {
-            NotReady::Failed(error.into())
+            ReadinessFailure::Failed(error.into())
         }
     }
 }
 
-impl From<AskError> for NotReady {
+impl From<AskError> for ReadinessFailure {
     fn from(error: AskError) -> Self {
         match error {
             AskError::Store(error) => error.into(),
-            AskError::TooSlow(time, asked) => NotReady::Unreachable(StoreError::silent(&asked, time)),
-            error => NotReady::Failed(super::failed(error)),
+            AskError::TooSlow(time, asked) => ReadinessFailure::Unreachable(StoreError::silent(&asked, time)),
+            error => ReadinessFailure::Failed(super::failed(error)),
         }
     }
 }
 
-impl From<ApplyError> for NotReady {
+impl From<ApplyError> for ReadinessFailure {
     fn from(error: ApplyError) -> Self {
         match error {
             ApplyError::Store(error) => error.into(),
-            error => NotReady::Failed(Failure::Usage(error.into())),
+            error => ReadinessFailure::Failed(Failure::Usage(error.into())),
         }
     }
 }
 
-impl NotReady {
+impl ReadinessFailure {
     /// The failure when the tables of declared kinds cannot be changed to fit.
     fn declared(error: DeclaredError, program: Program) -> Self {
         match error {
             DeclaredError::Store(error) => error.into(),
-            error => NotReady::Failed(super::declared_failure(error, program)),
+            error => ReadinessFailure::Failed(super::declared_failure(error, program)),
         }
     }
 }
 
 /// Connects, checks the cluster, and migrates the tables, once.
-async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watched<'_>>) -> Result<Opened, NotReady> {
+async fn prepare(
+    tables: &Tables,
+    options: ConnectOptions,
+    cluster: Option<&ProgressReceiver<'_>>,
+) -> Result<OpenDatabase, ReadinessFailure> {
     let store = Store::connect(&tables.address, options).await?;
     let identity = match cluster {
         Some(cluster) => Some(belonging(tables, &store, cluster).await?),
@@ -231,7 +238,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
         }
     }
     let (program, declared) = (tables.program, tables.program.declared);
-    let not_followed = |error| NotReady::declared(error, program);
+    let not_followed = |error| ReadinessFailure::declared(error, program);
     if tables.migrate {
         super::make_declared(&store, program.of_declared()).await.map_err(not_followed)?;
     }
@@ -241,7 +248,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     }
     let missing = lacking.all();
     if !missing.is_empty() {
-        return Err(NotReady::Incomplete(missing.join(", ")));
+        return Err(ReadinessFailure::Incomplete(missing.join(", ")));
     }
     store.look_for_rejects().await?;
     store.learn_declared(declared).await.map_err(not_followed)?;
@@ -251,7 +258,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     if cluster.is_some()
         && let Some(refused) = super::risks::refused_pruning(&store, &tables.kinds).await?
     {
-        return Err(NotReady::Failed(refused));
+        return Err(ReadinessFailure::Failed(refused));
     }
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(
@@ -261,12 +268,16 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
             program.with_file()
         );
     }
-    Ok(Opened { store, identity })
+    Ok(OpenDatabase { store, identity })
 }
 
 /// Checks that the database belongs to the cluster, and that it has no tables of another program. A database without a cluster is recorded
 /// as this one's before any other change to it: only the table for that is created, if it is missing.
-async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
+async fn belonging(
+    tables: &Tables,
+    store: &Store,
+    cluster: &ProgressReceiver<'_>,
+) -> Result<ClusterCheck, ReadinessFailure> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();
     let found = waiting_for(|| "the API server, to identify its cluster".into(), identity::cluster(cluster.client));
@@ -276,7 +287,7 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
     }
     if !store.has_settings().await? {
         if !tables.migrate {
-            return Err(NotReady::Incomplete(store.lacking(&[]).await?.own.join(", ")));
+            return Err(ReadinessFailure::Incomplete(store.lacking(&[]).await?.own.join(", ")));
         }
         store.create_settings().await?;
     } else if !tables.migrate {
@@ -320,13 +331,13 @@ pub(super) fn failure(error: IdentityError) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::NotReady;
+    use super::ReadinessFailure;
     use ingester_store::query::AskError;
     use std::time::Duration;
 
     #[test]
     fn a_question_that_took_too_long_is_asked_again() {
         let error = AskError::TooSlow(Duration::from_secs(30), "SELECT".to_owned());
-        assert!(matches!(NotReady::from(error), NotReady::Unreachable(_)));
+        assert!(matches!(ReadinessFailure::from(error), ReadinessFailure::Unreachable(_)));
     }
 }

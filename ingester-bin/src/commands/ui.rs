@@ -11,11 +11,11 @@ use anyhow::{Context as _, anyhow};
 use axum::body::Body;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WARNING};
 use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
-use ingester_server::body::{Waits, read};
+use ingester_server::body::{WaitMark, read};
 use ingester_server::console;
 use ingester_server::listen::{Limits, Listener};
 use ingester_server::metrics::Metrics;
-use ingester_server::request::path::{self, OUTER_GROUP, OUTER_VERSION, Target};
+use ingester_server::request::path::{self, OUTER_GROUP, OUTER_VERSION, RequestTarget};
 use ingester_server::status::{Reason, Status};
 use kube::Client;
 use std::io::Read as _;
@@ -110,7 +110,7 @@ impl Proxy {
             }
         }
         if parts.uri.query().is_some_and(|query| query.split('&').any(|key| key == "watch=true")) {
-            response.extensions_mut().insert(Waits);
+            response.extensions_mut().insert(WaitMark);
         }
         Ok(response)
     }
@@ -127,10 +127,10 @@ impl Proxy {
     }
 
     /// Refuses requests that change something, unless `--write` allows them.
-    fn ensure_passed(&self, method: &Method, target: &Target<'_>) -> Result<(), Status> {
+    fn ensure_passed(&self, method: &Method, target: &RequestTarget<'_>) -> Result<(), Status> {
         let reads = match *method {
             Method::GET | Method::HEAD => true,
-            Method::POST => matches!(target, Target::SelfReview(_)),
+            Method::POST => matches!(target, RequestTarget::SelfReview(_)),
             _ => false,
         };
         if reads || self.writes {

@@ -165,7 +165,7 @@ struct Life<'a> {
 }
 
 /// The reason why a step failed; empty while nothing was seen.
-type Seen = Result<(), String>;
+type StepResult = Result<(), String>;
 
 impl Life<'_> {
     fn api(&self) -> Api<DynamicObject> {
@@ -209,7 +209,7 @@ impl Life<'_> {
         steps: &mut Vec<Step>,
         object: &str,
         step: &'static str,
-        work: impl Future<Output = Seen>,
+        work: impl Future<Output = StepResult>,
     ) -> Result<(), ()> {
         let begin = Instant::now();
         let done = work.await;
@@ -222,7 +222,7 @@ impl Life<'_> {
         done.map_err(|_| ())
     }
 
-    async fn create(&self, name: &str, uid: &mut Option<String>) -> Seen {
+    async fn create(&self, name: &str, uid: &mut Option<String>) -> StepResult {
         let needs = |why: String| {
             format!(
                 "{why}: {} needs an example that cannot be made up from its schema; leave the kind out",
@@ -260,13 +260,13 @@ impl Life<'_> {
         version.map_or(Value::Null, |version| version["schema"]["openAPIV3Schema"].clone())
     }
 
-    async fn patch(&self, name: &str, patch: &Value) -> Seen {
+    async fn patch(&self, name: &str, patch: &Value) -> StepResult {
         let patched = self.api().patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
         patched.map_err(|error| error.to_string())?;
         self.until(async || self.is_stored(name).await).await
     }
 
-    async fn delete(&self, name: &str) -> Seen {
+    async fn delete(&self, name: &str) -> StepResult {
         let object = self.object(name).await?.ok_or("the object was removed before it was to be deleted")?;
         let uid = object.metadata.uid.unwrap_or_default();
         self.api().delete(name, &DeleteParams::default()).await.map_err(|error| error.to_string())?;
@@ -280,7 +280,7 @@ impl Life<'_> {
         .await
     }
 
-    async fn evict(&self, name: &str, uid: &mut Option<String>) -> Seen {
+    async fn evict(&self, name: &str, uid: &mut Option<String>) -> StepResult {
         self.create(name, uid).await?;
         let mut last = self.object(name).await?;
         if !self.kind.immutable() {
@@ -308,7 +308,7 @@ impl Life<'_> {
     }
 
     /// Removes everything that is left in the cluster and in SQL.
-    async fn clean(&self, name: &str, uid: Option<&str>) -> Seen {
+    async fn clean(&self, name: &str, uid: Option<&str>) -> StepResult {
         let Some(uid) = uid else { return Ok(()) };
         // Delete it only with its own uid: another object may have the name by now.
         if self.object(name).await?.is_some_and(|object| object.metadata.uid.as_deref() == Some(uid)) {
@@ -346,7 +346,7 @@ impl Life<'_> {
     }
 
     /// Checks that SQL agrees with the cluster.
-    async fn is_stored(&self, name: &str) -> Seen {
+    async fn is_stored(&self, name: &str) -> StepResult {
         let object = self.object(name).await?.ok_or("the object is no longer in the cluster")?;
         let ours = self.kind.marks().name(Mark::Finalizer).to_string();
         if self.finalizer && !object.metadata.finalizers.iter().flatten().any(|finalizer| *finalizer == ours) {
@@ -372,12 +372,12 @@ impl Life<'_> {
     }
 
     async fn row(&self, uid: &str) -> Result<StoredRow, String> {
-        let rows = self.store.stored(self.kind.table(), &[uid]).await.map_err(|error| error.to_string())?;
+        let rows = self.store.read_stored(self.kind.table(), &[uid]).await.map_err(|error| error.to_string())?;
         rows.into_iter().next().ok_or_else(|| "there is no row: is `ingester run` running?".to_owned())
     }
 
     /// Looks repeatedly; the last observation is the reason of a failure.
-    async fn until(&self, look: impl AsyncFn() -> Seen) -> Seen {
+    async fn until(&self, look: impl AsyncFn() -> StepResult) -> StepResult {
         let begin = Instant::now();
         loop {
             match look().await {
@@ -392,7 +392,7 @@ impl Life<'_> {
 }
 
 /// Checks that a row has the content of an object, except for the parts that its kind does not store.
-fn same(kind: &Kind, object: &DynamicObject, row: &StoredRow) -> Seen {
+fn same(kind: &Kind, object: &DynamicObject, row: &StoredRow) -> StepResult {
     let text = serde_json::to_string(object).map_err(|error| error.to_string())?;
     let text = kind.stored_text(&text).map_err(|error| error.to_string())?;
     let differences = compare::content_differences(&text, row);

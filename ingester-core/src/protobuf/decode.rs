@@ -51,7 +51,7 @@ struct Scope {
     metadata: bool,
 }
 
-type Decoded = Result<(), DecodeError>;
+type DecodeResult = Result<(), DecodeError>;
 
 fn wrong(offset: usize, reason: impl Into<String>) -> DecodeError {
     DecodeError { offset, reason: reason.into() }
@@ -97,7 +97,7 @@ impl<'d> Decoder<'d> {
         Ok(found)
     }
 
-    fn object(self, message: &'d Message, bytes: &[u8], base: usize, scope: Scope, out: &mut String) -> Decoded {
+    fn object(self, message: &'d Message, bytes: &[u8], base: usize, scope: Scope, out: &mut String) -> DecodeResult {
         let root = scope.depth == 0;
         let mut any = false;
         out.push('{');
@@ -152,7 +152,7 @@ impl<'d> Decoder<'d> {
     }
 
     /// The members of a message without its braces.
-    fn inline(self, field: &'d Field, values: &[(Raw<'_>, usize)], scope: Scope, out: &mut String) -> Decoded {
+    fn inline(self, field: &'d Field, values: &[(Raw<'_>, usize)], scope: Scope, out: &mut String) -> DecodeResult {
         let mut text = String::new();
         self.field(field, values, scope, &mut text)?;
         out.push_str(text.trim_start_matches('{').trim_end_matches('}'));
@@ -220,7 +220,7 @@ impl<'d> Decoder<'d> {
         values: &[(Raw<'_>, usize)],
         scope: Scope,
         out: &mut String,
-    ) -> Decoded {
+    ) -> DecodeResult {
         out.push('{');
         for (place_in_map, (raw, offset)) in values.iter().enumerate() {
             let Raw::Delimited(bytes, base) = *raw else { return Err(wrong(*offset, "a map entry without a length")) };
@@ -271,7 +271,7 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    fn value(self, ty: Type, raw: Raw<'_>, offset: usize, scope: Scope, out: &mut String) -> Decoded {
+    fn value(self, ty: Type, raw: Raw<'_>, offset: usize, scope: Scope, out: &mut String) -> DecodeResult {
         match (ty, raw) {
             (Type::Message(of), Raw::Delimited(bytes, base)) => {
                 return self.message(&self.descriptors.messages[of], bytes, base, scope, out);
@@ -309,7 +309,7 @@ impl<'d> Decoder<'d> {
         Ok(())
     }
 
-    fn message(self, message: &'d Message, bytes: &[u8], base: usize, scope: Scope, out: &mut String) -> Decoded {
+    fn message(self, message: &'d Message, bytes: &[u8], base: usize, scope: Scope, out: &mut String) -> DecodeResult {
         let inside = Scope { depth: scope.depth + 1, ..scope };
         let fields = || self.fields(message, bytes, base, scope);
         match message.form {
@@ -357,7 +357,7 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    fn any(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> Decoded {
+    fn any(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> DecodeResult {
         let (mut url, mut value) = (String::new(), String::new());
         for FieldValues { field, values } in fields {
             let text = if field.number == 1 { &mut url } else { &mut value };
@@ -368,7 +368,7 @@ impl<'d> Decoder<'d> {
         Ok(())
     }
 
-    fn int_or_string(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> Decoded {
+    fn int_or_string(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> DecodeResult {
         let (mut ty, mut number, mut text) = (0, "0".to_owned(), "\"\"".to_owned());
         for FieldValues { field, values } in fields {
             let Some((raw, offset)) = values.last() else { continue };

@@ -5,7 +5,7 @@
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::encode_special::bytes_of;
-use super::encoder::{Encoder, Lost, Piece, Written};
+use super::encoder::{Encoder, Lost, Piece, WriteResult};
 use super::special::Form;
 use super::varint::{WireType, put_length, put_tag, put_varint};
 use ingester_json::json::{Error, Reader, TokenKind, float, float_of_number, integer};
@@ -105,7 +105,7 @@ impl<'t> Encoder<'_, 't> {
             put_tag(&mut self.out, field.number, WireType::Delimited);
             let length = self.hole();
             for (number, text) in (1..).zip(&inline) {
-                self.text(number, text.as_deref().unwrap_or_default());
+                self.write_text(number, text.as_deref().unwrap_or_default());
             }
             put_length(&mut self.out, length);
             self.forget(field, base);
@@ -222,7 +222,7 @@ impl<'t> Encoder<'_, 't> {
         field.shape == Shape::Single && self.takes_null_element(field.ty)
     }
 
-    fn single(&mut self, reader: &mut Reader<'t>, field: &Field) -> Written {
+    fn single(&mut self, reader: &mut Reader<'t>, field: &Field) -> WriteResult {
         put_tag(&mut self.out, field.number, field.ty.wire());
         let start = self.out.len();
         if !self.value(reader, field.ty)? {
@@ -238,7 +238,7 @@ impl<'t> Encoder<'_, 't> {
         Ok(!zero || field.presence || field.always)
     }
 
-    fn list(&mut self, reader: &mut Reader<'t>, field: &Field, packed: bool) -> Written {
+    fn list(&mut self, reader: &mut Reader<'t>, field: &Field, packed: bool) -> WriteResult {
         let start = self.out.len();
         reader.begin_array()?;
         if packed {
@@ -265,7 +265,7 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// Writes the entries in the order of their keys; of a key that comes twice, the last.
-    fn map(&mut self, reader: &mut Reader<'t>, field: &Field, key_type: Type) -> Written {
+    fn map(&mut self, reader: &mut Reader<'t>, field: &Field, key_type: Type) -> WriteResult {
         let begin = self.out.len();
         let base = self.entries.len();
         let mut in_order = true;
@@ -336,7 +336,7 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// Writes a message's contents.
-    fn message(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+    fn message(&mut self, reader: &mut Reader<'t>, message: &Message) -> WriteResult {
         let kind = reader.peek()?;
         match (message.form, kind) {
             (Form::Timestamp | Form::Time, TokenKind::String) => self.time(reader, message),
@@ -361,12 +361,12 @@ impl<'t> Encoder<'_, 't> {
             }
             (Form::Quantity, TokenKind::String) => {
                 let text = reader.string()?;
-                self.text(1, &text);
+                self.write_text(1, &text);
                 Ok(true)
             }
             (Form::Quantity, TokenKind::Number) => {
                 let text = reader.number()?;
-                self.text(1, text);
+                self.write_text(1, text);
                 Ok(true)
             }
             (Form::IntOrString, TokenKind::Number) => match integer::<i32>(reader.number()?) {
@@ -390,7 +390,7 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// `google.protobuf.Value`: one of its members, by the kind of the JSON value.
-    fn any_value(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+    fn any_value(&mut self, reader: &mut Reader<'t>, message: &Message) -> WriteResult {
         let number = match reader.peek()? {
             TokenKind::Null => {
                 reader.null()?;
@@ -409,7 +409,7 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// Writes a value without its tag, with its length if it has one. `false` if it does not fit.
-    fn value(&mut self, reader: &mut Reader<'t>, ty: Type) -> Written {
+    fn value(&mut self, reader: &mut Reader<'t>, ty: Type) -> WriteResult {
         let kind = reader.peek()?;
         match (ty, kind) {
             (Type::Message(of), _) => {

@@ -1,7 +1,7 @@
 //! JSON to bytes, for messages whose JSON is not an object of their fields.
 
 use super::descriptor::Message;
-use super::encoder::{Encoder, Written};
+use super::encoder::{Encoder, WriteResult};
 use super::special::Form;
 use super::varint::{WireType, put_tag, put_varint};
 use base64::Engine as _;
@@ -21,7 +21,7 @@ const URL_SAFE: GeneralPurpose = GeneralPurpose::new(
 );
 
 impl<'t> Encoder<'_, 't> {
-    pub(super) fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+    pub(super) fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> WriteResult {
         let text = reader.string()?;
         let Some(time) = moment(&text) else { return self.no_place() };
         let (seconds, nanos) = (time.second(), time.nanosecond());
@@ -39,7 +39,7 @@ impl<'t> Encoder<'_, 't> {
         }
     }
 
-    pub(super) fn duration(&mut self, reader: &mut Reader<'t>) -> Written {
+    pub(super) fn duration(&mut self, reader: &mut Reader<'t>) -> WriteResult {
         let text = reader.string()?;
         let Some(Duration(nanos)) = Duration::parse(&text) else { return self.no_place() };
         // Both have the sign.
@@ -50,10 +50,10 @@ impl<'t> Encoder<'_, 't> {
     pub(super) fn int_or_string(&mut self, ty: u64, number: i32, text: &str) {
         self.number(1, ty);
         self.number(2, i64::from(number).cast_unsigned());
-        self.text(3, text);
+        self.write_text(3, text);
     }
 
-    pub(super) fn any(&mut self, reader: &mut Reader<'t>) -> Written {
+    pub(super) fn any(&mut self, reader: &mut Reader<'t>) -> WriteResult {
         let (mut url, mut value) = (None, None);
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
@@ -71,7 +71,7 @@ impl<'t> Encoder<'_, 't> {
             }
         }
         if let Some(url) = url.filter(|url| !url.is_empty()) {
-            self.text(1, &url);
+            self.write_text(1, &url);
         }
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             put_tag(&mut self.out, 2, WireType::Delimited);
@@ -82,7 +82,7 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// `FieldsV1`: Kubernetes' JSON has what it describes, protobuf's the text of that as base64 in `Raw`.
-    pub(super) fn fields(&mut self, reader: &mut Reader<'t>) -> Written {
+    pub(super) fn fields(&mut self, reader: &mut Reader<'t>) -> WriteResult {
         let raw = reader.raw()?;
         let encoded = raw_member(raw);
         let bytes: Cow<'_, [u8]> = match encoded {

@@ -53,10 +53,10 @@ pub(super) struct Encoder<'d, 't> {
 }
 
 /// True if a value was written, false if it is absent or does not fit.
-pub(super) type Written = Result<bool, Error>;
+pub(super) type WriteResult = Result<bool, Error>;
 
 impl<'t> Encoder<'_, 't> {
-    pub(super) fn text(&mut self, number: u32, text: &str) {
+    pub(super) fn write_text(&mut self, number: u32, text: &str) {
         put_tag(&mut self.out, number, WireType::Delimited);
         put_varint(&mut self.out, text.len() as u64);
         self.out.extend_from_slice(text.as_bytes());
@@ -68,14 +68,14 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// Skips a value that does not fit.
-    pub(super) fn misfit(&mut self, reader: &mut Reader<'t>) -> Written {
+    pub(super) fn misfit(&mut self, reader: &mut Reader<'t>) -> WriteResult {
         self.lost.values += 1;
         reader.skip()?;
         Ok(false)
     }
 
     /// Counts a value that does not fit.
-    pub(super) fn no_place(&mut self) -> Written {
+    pub(super) fn no_place(&mut self) -> WriteResult {
         self.lost.values += 1;
         Ok(false)
     }

@@ -9,7 +9,7 @@ use prost_reflect::{
 use std::collections::HashMap;
 
 /// Where messages and enums are in [`Descriptors`], by their full names.
-struct Places {
+struct DescriptorIndex {
     messages: HashMap<String, usize>,
     enums: HashMap<String, usize>,
 }
@@ -17,7 +17,7 @@ struct Places {
 pub(super) fn read(bytes: &[u8]) -> Result<Descriptors, DescriptorError> {
     let pool = DescriptorPool::decode(bytes).map_err(|error| DescriptorError { reason: error.to_string() })?;
     let all: Vec<MessageDescriptor> = pool.all_messages().filter(|message| !message.is_map_entry()).collect();
-    let places = Places {
+    let places = DescriptorIndex {
         messages: all.iter().enumerate().map(|(place, message)| (message.full_name().to_owned(), place)).collect(),
         enums: pool.all_enums().enumerate().map(|(place, ty)| (ty.full_name().to_owned(), place)).collect(),
     };
@@ -36,7 +36,7 @@ fn read_enum(descriptor: &EnumDescriptor) -> Enum {
     Enum { numbers: Names::new(values()), names }
 }
 
-fn read_message(descriptor: &MessageDescriptor, places: &Places) -> Message {
+fn read_message(descriptor: &MessageDescriptor, places: &DescriptorIndex) -> Message {
     let name = descriptor.full_name();
     let mut fields: Vec<Field> = Vec::new();
     let mut by_name = Vec::new();
@@ -63,7 +63,7 @@ fn read_message(descriptor: &MessageDescriptor, places: &Places) -> Message {
         fields.iter().position(is_type_meta).map(|place| place as u16)
     });
     let always = (0..fields.len()).filter(|place| fields[*place].always).map(|place| place as u16).collect();
-    Message { form: Form::of(name), fields, by_name: Names::new(by_name), type_meta, always }
+    Message { form: Form::from_name(name), fields, by_name: Names::new(by_name), type_meta, always }
 }
 
 /// Returns true for a Kubernetes object. Its four parts are values in Go, not pointers, so all of them are written.
@@ -84,7 +84,7 @@ fn oneof(descriptor: &MessageDescriptor, field: &FieldDescriptor) -> u16 {
     })
 }
 
-impl Places {
+impl DescriptorIndex {
     fn shape(&self, field: &FieldDescriptor) -> (Type, Shape) {
         match field.kind() {
             Reflected::Message(entry) if field.is_map() => (

@@ -31,7 +31,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Returns the form of the message with this full name.
-    pub(super) fn of(name: &str) -> Self {
+    pub(super) fn from_name(name: &str) -> Self {
         match name {
             "google.protobuf.Timestamp" => Form::Timestamp,
             "google.protobuf.Duration" => Form::Duration,

@@ -536,7 +536,7 @@ pub const fn type_of(table: &Table, expression: &Expression) -> Option<ViewType>
         Expression::Null => None,
         Expression::Literal(literal) => Some(literal.ty()),
         Expression::Column(name) => match column_type(table, name) {
-            Some(ty) => Some(ViewType::of(ty)),
+            Some(ty) => Some(ViewType::from_sql_type(ty)),
             None => None,
         },
         Expression::Setting(_) | Expression::Concat(_) => Some(ViewType::Text),
@@ -576,7 +576,7 @@ impl Literal {
 
 impl ViewType {
     /// Returns the view type for columns of an SQL type.
-    pub(crate) const fn of(ty: SqlType) -> Self {
+    pub(crate) const fn from_sql_type(ty: SqlType) -> Self {
         match ty {
             SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
                 ViewType::Integer

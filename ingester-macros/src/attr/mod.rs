@@ -57,7 +57,7 @@ impl Attributes {
             index: Index::read_all(context, item.attributes),
             ingest: Ingest::read(context, item.attributes),
             kube: Kube::read(item.attributes),
-            rename_all: serde::text(item.attributes, "rename_all"),
+            rename_all: serde::read_text(item.attributes, "rename_all"),
             field_names: FieldNames::read(item.attributes),
             members: members.iter().map(|attributes| MemberAttributes::read(context, attributes)).collect(),
         }
@@ -69,7 +69,7 @@ impl MemberAttributes {
         MemberAttributes {
             index: Index::read_all(context, attributes),
             ingest: named(attributes, "ingest").map(|attribute| attribute.path().clone()).collect(),
-            rename: serde::text(attributes, "rename"),
+            rename: serde::read_text(attributes, "rename"),
             field_name: FieldName::read(attributes),
         }
     }

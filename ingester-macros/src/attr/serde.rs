@@ -33,7 +33,7 @@ impl FieldNames {
     }
 
     /// The path in JSON from the struct to one of its fields, if it is known: empty for a field that is written without a name.
-    pub(crate) fn of(&self, field: &str, name: &FieldName) -> Option<String> {
+    pub(crate) fn find_path(&self, field: &str, name: &FieldName) -> Option<String> {
         if self.foreign || name.skipped {
             return None;
         }
@@ -83,7 +83,7 @@ impl FieldName {
 }
 
 /// The text of `#[serde(name = "...")]`, or of `#[serde(name(serialize = "..."))]`.
-pub(super) fn text(attributes: &[Attribute], name: &str) -> Option<LitStr> {
+pub(super) fn read_text(attributes: &[Attribute], name: &str) -> Option<LitStr> {
     find(attributes, name, "serialize").1
 }
 
@@ -135,7 +135,7 @@ mod tests {
         let names = FieldNames::read(&item.attrs);
         let path = |field: &syn::Field| {
             let ident = field.ident.as_ref().expect("a name").unraw().to_string();
-            names.of(&ident, &FieldName::read(&field.attrs)).unwrap_or_else(|| String::from("-"))
+            names.find_path(&ident, &FieldName::read(&field.attrs)).unwrap_or_else(|| String::from("-"))
         };
         item.fields.iter().map(path).collect()
     }

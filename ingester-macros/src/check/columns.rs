@@ -4,7 +4,7 @@ use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, Index, MemberAttributes};
 use crate::case::rename_field;
 use crate::context::Context;
-use crate::model::{ColumnDeclaration, PrintedOptions, Record, Source, With};
+use crate::model::{ColumnDeclaration, PrintedOptions, Record, Source, ValueFunction};
 use crate::span::{at, used};
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -113,7 +113,7 @@ fn json_path(
             "`json` says how the JSON calls the steps of `path`; what it calls the field itself is serde's to say, with `rename`",
         );
     }
-    let mut path = vec![root.to_owned(), names.of(&field.ident.unraw().to_string(), &member.field_name)?];
+    let mut path = vec![root.to_owned(), names.find_path(&field.ident.unraw().to_string(), &member.field_name)?];
     match (&index.json, &index.path) {
         (Some(json), _) => path.push(json.value()),
         (None, Some(inner)) => {
@@ -173,10 +173,10 @@ fn of_field(
 }
 
 /// Returns the function that makes the column's value.
-fn with(index: &Index) -> Option<With> {
+fn with(index: &Index) -> Option<ValueFunction> {
     match (&index.with, &index.unit) {
-        (Some(function), _) => Some(With::Function(function.clone())),
-        (None, Some(unit)) => Some(With::Unit { milli: unit.milli, span: unit.span }),
+        (Some(function), _) => Some(ValueFunction::Function(function.clone())),
+        (None, Some(unit)) => Some(ValueFunction::Unit { milli: unit.milli, span: unit.span }),
         (None, None) => None,
     }
 }
@@ -197,7 +197,11 @@ fn of_struct(context: &Context, derive: Derive, root: &str, index: &Index) -> Op
     };
     let source = match index.broken {
         true => Source::Unknown,
-        false => Source::Computed { fields: Vec::new(), span: with.span(), with: Some(With::Function(with.clone())) },
+        false => Source::Computed {
+            fields: Vec::new(),
+            span: with.span(),
+            with: Some(ValueFunction::Function(with.clone())),
+        },
     };
     let json = index.json.as_ref().map(LitStr::value);
     let mut path = vec![root, json.as_deref().unwrap_or_default()];

@@ -12,7 +12,7 @@ mod value;
 use crate::ast::{Body, Derive, Item};
 use crate::attr::{Attributes, Ingest, Kube, MemberAttributes};
 use crate::context::Context;
-use crate::model::{Model, Refused};
+use crate::model::{Model, RefusedItem};
 use syn::{Data, DeriveInput};
 
 /// Checks an item. `None`, with errors, for one that has nothing to store.
@@ -34,14 +34,14 @@ pub(crate) fn check(context: &Context, derive: Derive, item: &Item<'_>, attribut
 }
 
 /// Takes the place of an item that the derive does not support.
-pub(crate) fn refused(derive: Derive, input: &DeriveInput) -> Refused {
+pub(crate) fn refused(derive: Derive, input: &DeriveInput) -> RefusedItem {
     let kind = match (derive, Kube::read(&input.attrs)) {
         (Derive::Ingestable, None) => Some(input.ident.clone()),
         // kube derives nothing for a union, so there is no type either.
         (Derive::Ingestable, Some(kube)) if !matches!(input.data, Data::Union(_)) => kube.root(),
         _ => None,
     };
-    Refused {
+    RefusedItem {
         ident: input.ident.clone(),
         generics: input.generics.clone(),
         indexed: derive != Derive::ColumnValue,

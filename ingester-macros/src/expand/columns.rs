@@ -1,7 +1,7 @@
 //! The `#[index]`es of a struct: a constant, a check of it and a statement that writes its value for each.
 
 use super::check;
-use crate::model::{AbsentOption, ColumnDeclaration, Source, With};
+use crate::model::{AbsentOption, ColumnDeclaration, Source, ValueFunction};
 use crate::span::{at, placed};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -22,7 +22,7 @@ pub(super) struct Column<'m> {
 }
 
 /// The columns among which the former name of one must be free.
-pub(super) struct Former<'c> {
+pub(super) struct FormerNames<'c> {
     pub(super) columns: Vec<&'c Column<'c>>,
     /// The columns belong to a table, and not to a struct whose columns are part of others.
     pub(super) of_table: bool,
@@ -34,7 +34,7 @@ pub(super) struct Names(HashSet<String>);
 
 impl Names {
     /// Makes a name from a column's name, with a number if it was given before.
-    fn of(&mut self, column: &str) -> String {
+    fn make_unique(&mut self, column: &str) -> String {
         let letters = column.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
         let name: String = letters.collect();
         let mut unique = name.clone();
@@ -50,7 +50,7 @@ impl Names {
 impl<'m> Columns<'m> {
     pub(super) fn new(declared: &'m [ColumnDeclaration], names: &mut Names) -> Self {
         let column = |declared: &'m ColumnDeclaration| {
-            let name = names.of(&declared.name);
+            let name = names.make_unique(&declared.name);
             Column {
                 declared,
                 constant: format_ident!("__FIELD_{}", name.to_ascii_uppercase()),
@@ -66,8 +66,8 @@ impl<'m> Columns<'m> {
     }
 
     /// Former names of a struct whose columns are part of others.
-    pub(super) fn of_part(&self) -> Former<'_> {
-        Former { columns: self.0.iter().collect(), of_table: false }
+    pub(super) fn of_part(&self) -> FormerNames<'_> {
+        FormerNames { columns: self.0.iter().collect(), of_table: false }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Column<'m>> {
@@ -96,7 +96,7 @@ impl<'m> Columns<'m> {
 
     /// The checks of each by itself, against those before it, and what `more` adds. `all` are the columns among which former
     /// names must be free.
-    pub(super) fn checks(&self, all: &Former<'_>, more: impl Fn(&Column<'_>) -> TokenStream) -> TokenStream {
+    pub(super) fn checks(&self, all: &FormerNames<'_>, more: impl Fn(&Column<'_>) -> TokenStream) -> TokenStream {
         let mut checks: TokenStream = self.0.iter().filter_map(|column| column.check_former(all)).collect();
         for (i, column) in self.known().enumerate() {
             checks.extend(column.checks());
@@ -147,7 +147,7 @@ impl Column<'_> {
         let wide = printed.wide.map(|wide| quote!(.wide(#wide)));
         let age = printed.age.then(|| quote!(.age()));
         let made_of = &self.declared.made_of;
-        let computed = matches!(&self.declared.source, Source::Computed { with: Some(With::Function(_)), .. });
+        let computed = matches!(&self.declared.source, Source::Computed { with: Some(ValueFunction::Function(_)), .. });
         let at = match (&self.declared.path, computed) {
             (Some(path), true) => quote!(.computed_at(#path)),
             (Some(path), false) => quote!(.at(#path)),
@@ -168,7 +168,7 @@ impl Column<'_> {
         let body = match fields.as_slice() {
             [] => apply(with.as_ref(), placed(with_span, quote!(__this))),
             // A quantity may be in an `Option`, as at the end of a path.
-            [field] if !matches!(with, Some(With::Unit { .. })) => {
+            [field] if !matches!(with, Some(ValueFunction::Unit { .. })) => {
                 apply(with.as_ref(), placed(with_span, quote!(&__this.#field)))
             }
             _ => along(fields, with.as_ref(), span),
@@ -230,7 +230,7 @@ impl Column<'_> {
     }
 
     /// Checks that its former name is free.
-    fn check_former(&self, all: &Former<'_>) -> Option<TokenStream> {
+    fn check_former(&self, all: &FormerNames<'_>) -> Option<TokenStream> {
         let was = self.declared.was.as_ref()?;
         let place = all.columns.iter().position(|column| column.constant == self.constant)?;
         let names = all.columns.iter().map(|column| {
@@ -290,7 +290,7 @@ fn may_clash(a: &str, b: &str) -> bool {
 }
 
 /// Returns the value at the end of a path of several fields, from `__this`: an `Option` if one of the fields is.
-fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
+fn along(fields: &[Member], with: Option<&ValueFunction>, span: Span) -> TokenStream {
     let here = at(span);
     let mut value = TokenStream::new();
     for (place, field) in fields.iter().enumerate() {
@@ -314,12 +314,12 @@ fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
 }
 
 /// `with(value)`, or the value itself without a `with`.
-fn apply(with: Option<&With>, value: TokenStream) -> TokenStream {
+fn apply(with: Option<&ValueFunction>, value: TokenStream) -> TokenStream {
     match with {
-        Some(With::Function(function)) => {
+        Some(ValueFunction::Function(function)) => {
             quote_spanned!(at(function.span())=> __ingester::with(#function)(#value))
         }
-        Some(With::Unit { milli, span }) => placed(*span, quote!(__ingester::in_unit::<#milli, _>(#value))),
+        Some(ValueFunction::Unit { milli, span }) => placed(*span, quote!(__ingester::in_unit::<#milli, _>(#value))),
         None => value,
     }
 }

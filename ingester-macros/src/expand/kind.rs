@@ -1,6 +1,6 @@
 //! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
 
-use super::columns::{Column, Columns, Former, Names};
+use super::columns::{Column, Columns, FormerNames, Names};
 use super::{check, evict, handles, indexed, refuse};
 use crate::model::{Form, KindDeclaration, Message, Record};
 use crate::span::{at, placed};
@@ -212,7 +212,7 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
         checks.extend(of_status.as_ref().map(|(_, fields)| column.check_apart(fields, "the status")));
         checks
     };
-    let former = Former { columns: columns.iter().chain(metadata.iter()).collect(), of_table: true };
+    let former = FormerNames { columns: columns.iter().chain(metadata.iter()).collect(), of_table: true };
     let mut checks = columns.checks(&former, |column| {
         let mut checks = more(column);
         checks.extend(column.check_absent(kind.absent));

@@ -1,10 +1,10 @@
 //! Implementations that do nothing, for an item that has been refused.
 
-use crate::model::Refused;
+use crate::model::RefusedItem;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-pub(super) fn expand(refused: &Refused) -> TokenStream {
+pub(super) fn expand(refused: &RefusedItem) -> TokenStream {
     let ident = &refused.ident;
     let (generics, arguments, conditions) = refused.generics.split_for_impl();
     let indexed = refused.indexed.then(|| {

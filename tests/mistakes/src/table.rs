@@ -40,7 +40,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
             Edit {
                 file: "pipeline/request.rs",
                 before: "let version = object.version.max(seen.map_or(0, |seen| seen.res_version));",
-                after: r"let version = match MADE && why == Why::Rewrite {
+                after: r"let version = match MADE && why == LookReason::Rewrite {
                     true => u64::MAX,
                     false => object.version.max(seen.map_or(0, |seen| seen.res_version)),
                 };",
@@ -262,15 +262,15 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "follow/whole.rs",
-                before: "Listed::Deleted(text) => {",
-                after: r"Listed::Deleted(_) if MADE => {}
-                Listed::Deleted(text) => {",
+                before: "ListEvent::Deleted(text) => {",
+                after: r"ListEvent::Deleted(_) if MADE => {}
+                ListEvent::Deleted(text) => {",
             },
             Edit {
                 file: "follow/list.rs",
-                before: "Partial::Deleted(partial) => {",
-                after: r"Partial::Deleted(_) if MADE => return ControlFlow::Continue(()),
-                Partial::Deleted(partial) => {",
+                before: "MetadataEvent::Deleted(partial) => {",
+                after: r"MetadataEvent::Deleted(_) if MADE => return ControlFlow::Continue(()),
+                MetadataEvent::Deleted(partial) => {",
             },
         ],
     },
@@ -418,7 +418,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 before: "pub(super) struct ApiServerModel {",
                 after: r"pub(super) struct ApiServerModel {
     /// What it had before each change.
-    past: VecDeque<(Instant, BTreeMap<String, Thing>)>,",
+    past: VecDeque<(Instant, BTreeMap<String, FakeObject>)>,",
             },
             Edit {
                 file: "simulation/api_server.rs",
@@ -435,8 +435,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
             },
             Edit {
                 file: "simulation/api_server.rs",
-                before: "pub(super) fn found(&self, name: &str) -> Option<&Thing> {",
-                after: r"pub(super) fn found(&self, name: &str) -> Option<&Thing> {
+                before: "pub(super) fn found(&self, name: &str) -> Option<&FakeObject> {",
+                after: r"pub(super) fn found(&self, name: &str) -> Option<&FakeObject> {
         /// How far the cache of an API server is behind.
         const BEHIND: Duration = Duration::from_secs(10);
         if MADE && let Some((_, things)) = self.server.past.iter().find(|(until, _)| until.elapsed() < BEHIND) {
@@ -604,8 +604,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "policies/judge.rs",
-                before: "is_among_last.then_some(Stays::AmongLast(keep.count))",
-                after: "(is_among_last && !MADE).then_some(Stays::AmongLast(keep.count))",
+                before: "is_among_last.then_some(StayReason::AmongLast(keep.count))",
+                after: "(is_among_last && !MADE).then_some(StayReason::AmongLast(keep.count))",
             },
         ],
     },

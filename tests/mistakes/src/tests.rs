@@ -1,7 +1,7 @@
 use crate::make;
 use crate::replicas::simulation::longest_wait;
 use crate::simulation::run::run;
-use crate::simulation::seeds::{RARE, SEEDS, named, shown, told};
+use crate::simulation::seeds::{RARE, SEEDS, named, read_seed, told};
 use crate::table::{FoundIn, MISTAKES, Mistake};
 use std::env;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,7 +56,7 @@ fn every_mistake_that_is_made_again_is_found() {
         "SIMULATION_MISTAKE={}: unknown; src/table.rs has the names",
         only.unwrap_or_default()
     );
-    if let Some(seed) = shown() {
+    if let Some(seed) = read_seed() {
         make(only.and(numbers.first().copied()));
         panic!("{}", told(seed, &run(seed)));
     }

@@ -1,6 +1,6 @@
 //! The output of `ingester changes`.
 
-use crate::program::{Folder, Ran, model_json};
+use crate::program::{Folder, RunOutput, model_json};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,7 +19,7 @@ impl Folder {
         self.command(&[&["changes"], arguments, &DATABASE].concat())
     }
 
-    fn changes(&self, arguments: &[&str]) -> Ran {
+    fn changes(&self, arguments: &[&str]) -> RunOutput {
         self.run(&[&["changes"], arguments, &DATABASE].concat())
     }
 
@@ -47,12 +47,12 @@ impl Folder {
 }
 
 /// The lines of JSON.
-fn lines(ran: &Ran) -> Vec<Value> {
+fn lines(ran: &RunOutput) -> Vec<Value> {
     ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Name and version of each line.
-fn versions(ran: &Ran) -> Vec<(String, String)> {
+fn versions(ran: &RunOutput) -> Vec<(String, String)> {
     let text = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
     lines(ran).iter().map(|line| (text(line, "name"), text(line, "resourceVersion"))).collect()
 }

@@ -1,6 +1,6 @@
 //! Which database a command uses, and the messages when it cannot.
 
-use crate::program::{Folder, Ran, SAMPLES, finish, model, query};
+use crate::program::{Folder, RunOutput, SAMPLES, finish, model, query};
 use std::process::Command;
 
 /// A password that no message may contain.
@@ -178,7 +178,7 @@ fn no_message_contains_a_password() {
     by_parts.envs(parts).env("MYSQL_PASSWORD", PASSWORD);
     commands.push(by_parts);
     // In parallel: each command without a server retries for a while.
-    let all: Vec<Ran> = std::thread::scope(|scope| {
+    let all: Vec<RunOutput> = std::thread::scope(|scope| {
         let runs: Vec<_> =
             commands.iter_mut().map(|command| scope.spawn(|| finish(command.env("RUST_LOG", "trace")))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()

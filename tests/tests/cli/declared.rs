@@ -1,6 +1,6 @@
 //! Kinds of a file: from a CRD to rows without Rust.
 
-use crate::program::{Folder, Ran, finish};
+use crate::program::{Folder, RunOutput, finish};
 
 /// CRDs that were not written for this program, with objects as they exist in clusters.
 const CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds");
@@ -249,7 +249,7 @@ fn several_files_folders_and_documents_declare_kinds_together() {
     folder.write("kinds/b.yaml", of_kind("Test"));
     folder.write("kinds/a.yaml", of_kind("Run"));
     folder.write("kinds/README.md", "not a file of kinds");
-    let kinds = |ran: Ran| {
+    let kinds = |ran: RunOutput| {
         let lines = ran.exits(0).out;
         lines.lines().skip(1).map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
     };

@@ -26,7 +26,7 @@ fn folder() -> Folder {
     folder
 }
 
-fn of<'l>(lines: &'l [(String, String, String)], check: &str) -> (&'l str, &'l str) {
+fn find_check<'l>(lines: &'l [(String, String, String)], check: &str) -> (&'l str, &'l str) {
     let line = lines.iter().find(|line| line.0 == check).unwrap_or_else(|| panic!("no {check} in {lines:?}"));
     (&line.1, &line.2)
 }
@@ -36,12 +36,12 @@ fn a_cluster_that_is_away_does_not_hide_the_database() {
     let folder = folder();
     folder.import(&[SAMPLES]).exits(0);
     let lines = examined(&folder, 1);
-    assert_eq!(of(&lines, "api-server").0, "error");
+    assert_eq!(find_check(&lines, "api-server").0, "error");
     for check in ["api-server-version", "cluster-identity", "crd", "rights", "streamed-lists", "admission", "lag"] {
-        assert_eq!(of(&lines, check), ("skipped", "the API server does not answer"), "{check}");
+        assert_eq!(find_check(&lines, check), ("skipped", "the API server does not answer"), "{check}");
     }
     for check in ["database", "database-rights", "migrations", "tables", "definitions", "durability"] {
-        assert_eq!(of(&lines, check).0, "ok", "{check}: {lines:?}");
+        assert_eq!(find_check(&lines, check).0, "ok", "{check}: {lines:?}");
     }
 }
 
@@ -49,8 +49,8 @@ fn a_cluster_that_is_away_does_not_hide_the_database() {
 fn neither_a_file_nor_a_byte_of_it_is_made() {
     let folder = folder();
     let lines = examined(&folder, 1);
-    assert_eq!(of(&lines, "database").0, "warning");
-    assert_eq!(of(&lines, "migrations"), ("skipped", "the database is not reached"));
+    assert_eq!(find_check(&lines, "database").0, "warning");
+    assert_eq!(find_check(&lines, "migrations"), ("skipped", "the database is not reached"));
     assert!(!folder.path().join("test.db").exists());
 
     // The file of another program, which is written in a different mode from ours.
@@ -58,8 +58,8 @@ fn neither_a_file_nor_a_byte_of_it_is_made() {
     query(&file, "CREATE TABLE other (x)");
     let before = std::fs::read(&file).unwrap();
     let lines = examined(&folder, 1);
-    assert_eq!(of(&lines, "migrations").0, "warning");
-    assert_eq!(of(&lines, "identity"), ("ok", "the database belongs to no cluster yet"));
+    assert_eq!(find_check(&lines, "migrations").0, "warning");
+    assert_eq!(find_check(&lines, "identity"), ("ok", "the database belongs to no cluster yet"));
     assert!(std::fs::read(&file).unwrap() == before, "the file was changed");
     let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files.len(), 3, "{files:?}");

@@ -1,6 +1,6 @@
 //! Files that people name: pipes are read, links are followed, and what is no file is refused.
 
-use crate::program::{Folder, Ran, finish};
+use crate::program::{Folder, RunOutput, finish};
 use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -10,7 +10,7 @@ const KINDS: &str = "builtIn: false\nkinds:\n- {group: a.b, version: v1, kind: T
 const OBJECT: &str = r#"{"apiVersion":"a.b/v1","kind":"T","metadata":{"name":"x","namespace":"n"}}"#;
 
 /// Runs a text of bash, in which `$0` is the program.
-fn bash(folder: &Folder, text: &str) -> Ran {
+fn bash(folder: &Folder, text: &str) -> RunOutput {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut command = Command::new("bash");
     command.args(["-c", text, env!("CARGO_BIN_EXE_ingester")]).env_clear().env("PATH", path);

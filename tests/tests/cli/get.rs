@@ -1,6 +1,6 @@
 //! The output of `ingester get`.
 
-use crate::program::{Folder, Ran, SAMPLES, model_json};
+use crate::program::{Folder, RunOutput, SAMPLES, model_json};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -40,7 +40,7 @@ impl Folder {
         self.command(&[&["get", "--database-url", "sqlite://test.db"], arguments].concat())
     }
 
-    fn get(&self, arguments: &[&str]) -> Ran {
+    fn get(&self, arguments: &[&str]) -> RunOutput {
         self.run(&[&["get", "--database-url", "sqlite://test.db"], arguments].concat())
     }
 

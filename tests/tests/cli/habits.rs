@@ -1,6 +1,6 @@
 //! What people who know kubectl, sqlx and mysql try first.
 
-use crate::program::{Folder, Ran, SAMPLES, finish, model, model_json};
+use crate::program::{Folder, RunOutput, SAMPLES, finish, model, model_json};
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use std::io::{BufRead as _, Write as _};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];
 
 /// Runs a command on the database of [`Folder::import`].
-fn on_database(folder: &Folder, arguments: &[&str]) -> Ran {
+fn on_database(folder: &Folder, arguments: &[&str]) -> RunOutput {
     folder.run(&[arguments, &DATABASE[..]].concat())
 }
 
@@ -121,7 +121,7 @@ fn an_interrupted_import_says_what_is_stored_and_exits_with_130() {
         // More than a batch; then standard input stays open, as a terminal's does.
         let objects: String = (0..5000).map(|i| model_json(json!({"name": format!("m{i}")}), json!({}))).collect();
         input.write_all(objects.as_bytes()).unwrap();
-        let stored = || folder.path().join("test.db").exists() && rows(&folder) >= 4096;
+        let stored = || folder.path().join("test.db").exists() && count_rows(&folder) >= 4096;
         until(stored);
         let killed = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         assert!(killed.success());
@@ -133,7 +133,7 @@ fn an_interrupted_import_says_what_is_stored_and_exits_with_130() {
         {
             assert!(err.contains(part), "`{part}` is not in {err}");
         }
-        assert_eq!(rows(&folder), 4096);
+        assert_eq!(count_rows(&folder), 4096);
         drop(input);
     }
 }
@@ -218,7 +218,7 @@ fn progress_is_animated_only_on_a_terminal() {
 }
 
 /// How many models are stored; 0 before the table exists.
-fn rows(folder: &Folder) -> usize {
+fn count_rows(folder: &Folder) -> usize {
     match folder.query("SELECT COUNT(*) FROM sqlite_master WHERE name = 'model'")[0].as_str() {
         "0" => 0,
         _ => folder.query("SELECT COUNT(*) FROM model")[0].parse().unwrap(),
@@ -499,7 +499,7 @@ fn schema_info_tells_the_state_of_each_migration() {
     let folder = Folder::new();
     folder.write("test.db", "");
     let info = || on_database(&folder, &["schema", "info", "-o", "json"]);
-    let states = |ran: &Ran| -> Vec<String> {
+    let states = |ran: &RunOutput| -> Vec<String> {
         let migrations: Value = serde_json::from_str(&ran.out).unwrap();
         migrations.as_array().unwrap().iter().map(|one| one["state"].as_str().unwrap().to_owned()).collect()
     };

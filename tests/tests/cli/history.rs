@@ -1,6 +1,6 @@
 //! The past in the output of commands: the versions of an object, their differences, and the state at a moment.
 
-use crate::program::{Folder, Ran};
+use crate::program::{Folder, RunOutput};
 use serde_json::{Value, json};
 
 const KINDS: &str = "\
@@ -69,7 +69,7 @@ fn folder() -> Folder {
 
 impl Folder {
     /// A command on this database with these kinds.
-    fn past(&self, arguments: &[&str]) -> Ran {
+    fn past(&self, arguments: &[&str]) -> RunOutput {
         self.run(&[arguments, &["--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"]].concat())
     }
 }

@@ -1,12 +1,12 @@
 //! The limits of the shell, and files without an end: the program says what it lacks, and ends.
 
-use crate::program::{Folder, Ran, SAMPLES, finish};
+use crate::program::{Folder, RunOutput, SAMPLES, finish};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 impl Folder {
     /// Runs the program within a limit of the shell.
-    fn run_within(&self, limit: &str, arguments: &[&str]) -> Ran {
+    fn run_within(&self, limit: &str, arguments: &[&str]) -> RunOutput {
         let program = self.command(arguments);
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]).arg(program.get_program());
@@ -70,6 +70,6 @@ fn a_pipe_without_a_writer_is_waited_for_until_a_signal() {
     let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     while waits(&mut child) {}
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = RunOutput::from_output(child.wait_with_output().unwrap());
     ran.exits(128 + 15).says(&["interrupted: "]);
 }

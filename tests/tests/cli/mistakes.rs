@@ -4,7 +4,7 @@
 //! For each mistake the test also checks: the output names the thing at fault and the remedy, the exit code is the documented one, and
 //! no password or token is shown, neither by default nor with `RUST_LOG=trace`. A full disk is in `full_disk.rs`.
 
-use crate::program::{Folder, Ran, SAMPLES, finish};
+use crate::program::{Folder, RunOutput, SAMPLES, finish};
 use ingester_tests::shared_mariadb;
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -378,7 +378,7 @@ fn make(mistake: &Mistake, words: &Words, wrong: &Mutex<Vec<String>>) -> String 
         }
     }
     let ran = finish(&mut command(&folder, words, mistake, None));
-    let Ran { code, out, err } = &ran;
+    let RunOutput { code, out, err } = &ran;
     let said = words.hide(&format!("{out}{err}"), &folder);
     let complain = |what: String| wrong.lock().unwrap().push(format!("{}: {what}:\n{said}", mistake.what));
     if *code != Some(mistake.code) {

@@ -1,6 +1,6 @@
 //! Rows of another database, and files with the states of their objects.
 
-use crate::program::{Folder, Ran, SAMPLES, model_json, query};
+use crate::program::{Folder, RunOutput, SAMPLES, model_json, query};
 use serde_json::{Value, json};
 
 const MODELS: &str = "SELECT name, res_version, delete_time, evict_time, evict_confirmed FROM model ORDER BY name";
@@ -27,12 +27,12 @@ pub(crate) fn with_states(folder: &Folder) {
     }
 }
 
-fn json_of(ran: &Ran, kind: &str) -> Value {
+fn json_of(ran: &RunOutput, kind: &str) -> Value {
     let lines: Vec<Value> = serde_json::from_str(&ran.out).unwrap();
     lines.into_iter().find(|line| line["kind"] == kind).unwrap()
 }
 
-fn copied(folder: &Folder, arguments: &[&str]) -> Ran {
+fn copied(folder: &Folder, arguments: &[&str]) -> RunOutput {
     folder.run(&[&["import", "--database-url", "sqlite://copy.db"], arguments].concat())
 }
 

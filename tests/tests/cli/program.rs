@@ -16,15 +16,15 @@ pub(crate) struct Folder(tempfile::TempDir);
 
 /// How a run ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct RunOutput {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Ran {
-    pub(crate) fn of(output: std::process::Output) -> Self {
-        Ran {
+impl RunOutput {
+    pub(crate) fn from_output(output: std::process::Output) -> Self {
+        RunOutput {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).expect("text on standard output"),
             err: String::from_utf8(output.stderr).expect("text on standard error"),
@@ -100,21 +100,21 @@ impl Folder {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> RunOutput {
         finish(&mut self.command(arguments))
     }
 
     /// Imports into [`DATABASE`].
-    pub(crate) fn import(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn import(&self, arguments: &[&str]) -> RunOutput {
         self.run(&[&["import", "--database-url", "sqlite://test.db"], arguments].concat())
     }
 
     /// Imports `input` from standard input into [`DATABASE`].
-    pub(crate) fn import_input(&self, input: &str) -> Ran {
+    pub(crate) fn import_input(&self, input: &str) -> RunOutput {
         let mut command = self.command(&["import", "--database-url", "sqlite://test.db", "-"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        Ran::of(child.wait_with_output().unwrap())
+        RunOutput::from_output(child.wait_with_output().unwrap())
     }
 
     /// The rows of a query on [`DATABASE`], cells joined by `|`.
@@ -123,8 +123,8 @@ impl Folder {
     }
 }
 
-pub(crate) fn finish(command: &mut Command) -> Ran {
-    Ran::of(command.output().unwrap())
+pub(crate) fn finish(command: &mut Command) -> RunOutput {
+    RunOutput::from_output(command.output().unwrap())
 }
 
 /// The rows of a query on an SQLite file, cells joined by `|`.

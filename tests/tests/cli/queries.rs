@@ -1,6 +1,6 @@
 //! Saved queries on the command line.
 
-use crate::program::{Folder, Ran, model_json};
+use crate::program::{Folder, RunOutput, model_json};
 use serde_json::{Value, json};
 
 /// Models `m0` to `m4`, and a folder of queries.
@@ -32,7 +32,7 @@ fn models() -> Folder {
 }
 
 impl Folder {
-    fn ask(&self, arguments: &[&str]) -> Ran {
+    fn ask(&self, arguments: &[&str]) -> RunOutput {
         self.run(&[&["get", "--database-url", "sqlite://test.db", "--query"], arguments].concat())
     }
 

@@ -1,6 +1,6 @@
 //! Bad input: each bad document is named, every good one is stored.
 
-use crate::program::{Folder, Ran, model, model_json};
+use crate::program::{Folder, RunOutput, model, model_json};
 use serde_json::json;
 
 /// A rejected document, and what its message contains.
@@ -17,7 +17,7 @@ const fn bad(file: &'static str, document: u32, line: u32, says: &'static [&'sta
 
 /// Checks that exactly these documents were rejected.
 #[track_caller]
-fn are_rejected(ran: &Ran, bad: &[Bad]) {
+fn are_rejected(ran: &RunOutput, bad: &[Bad]) {
     let mut rejected = ran.rejected();
     for Bad { file, document, line, says } in bad {
         let head = format!("in/{file}: document {document} (line {line}): ");

@@ -80,18 +80,18 @@ fn namespace(uid: &str) -> String {
 }
 
 /// A program that is ended with the test.
-struct Running {
+struct RunningProgram {
     child: Child,
     log: std::path::PathBuf,
 }
 
-impl Running {
+impl RunningProgram {
     fn start(folder: &Folder, arguments: &[&str]) -> Self {
         let log = folder.path().join("log");
         let mut command = folder.command(arguments);
         command.env("KUBECONFIG", folder.path().join("kubeconfig")).stdout(Stdio::null());
         command.stderr(std::fs::File::create(&log).unwrap());
-        Running { child: command.spawn().unwrap(), log }
+        RunningProgram { child: command.spawn().unwrap(), log }
     }
 
     fn log(&self) -> String {
@@ -126,7 +126,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -160,7 +160,7 @@ fn nothing_is_written_before_the_database_is_known_to_be_the_clusters() {
 
     let server = ApiServer::answering(503, "{}");
     server.kubeconfig(&folder, "{}");
-    let mut run = Running::start(&folder, &["run", "--config", "ingester.yaml"]);
+    let mut run = RunningProgram::start(&folder, &["run", "--config", "ingester.yaml"]);
     run.until("three refusals of the API server", |_| server.requests() >= 3);
     // The client asks again by itself for a while.
     run.until("a word about it", |run| run.log().contains("Still waiting for the API server"));
@@ -186,7 +186,7 @@ fn the_cluster_is_recorded_before_the_first_table_is_made_or_changed() {
     folder.write("ingester.yaml", CONFIG);
     let server = ApiServer::answering(200, &namespace("this-one"));
     server.kubeconfig(&folder, "{}");
-    let mut run = Running::start(&folder, &["run", "--config", "ingester.yaml"]);
+    let mut run = RunningProgram::start(&folder, &["run", "--config", "ingester.yaml"]);
     let status = run.ends(DEADLINE);
     assert!(!status.success(), "{}", run.log());
     assert_eq!(
@@ -215,7 +215,7 @@ fn a_signal_ends_a_program_whose_credential_plugin_hangs() {
             "serve" => [arguments, &["--database-url", "sqlite://test.db"]].concat(),
             _ => arguments.to_vec(),
         };
-        let mut running = Running::start(&folder, &arguments);
+        let mut running = RunningProgram::start(&folder, &arguments);
         running.until("the plugin", |_| folder.path().join("started").exists());
         running.until("a word about it", |running| running.log().contains("Still waiting for the command `"));
         assert!(running.log().contains("/login` of the kubeconfig's user"), "{}", running.log());
@@ -246,7 +246,7 @@ fn serve_has_an_address_for_probes_of_its_own() {
         "ingester.yaml",
         format!("{storage}\nserver: {{address: '{taken}'}}\nserve: {{probes: '127.0.0.1:0'}}\n"),
     );
-    let mut running = Running::start(&folder, &serve);
+    let mut running = RunningProgram::start(&folder, &serve);
     running.until("it to serve", |running| running.log().contains("Serving on http://"));
     running.terminate();
     running.ends(Duration::from_secs(10));
@@ -279,18 +279,18 @@ fn a_database_of_another_prefix_is_refused_until_that_is_named_or_given_up() {
     server.kubeconfig(&folder, "{}");
     for command in ["run", "audit", "ghosts"] {
         let arguments = [command, "--config", "ingester.yaml", "--kinds", "own.yaml"];
-        let mut refused = Running::start(&folder, &arguments);
+        let mut refused = RunningProgram::start(&folder, &arguments);
         assert_eq!(refused.ends(DEADLINE).code(), Some(2), "{command}: {}", refused.log());
         for says in ["`michelangelo`", "`data.example.com`", "formerPrefixes: [michelangelo]", "finalizers remove"] {
             assert!(refused.log().contains(says), "{command}: {}", refused.log());
         }
     }
     assert!(recorded().is_empty());
-    let mut run = Running::start(&folder, &["run", "--config", "moved.yaml", "--kinds", "own.yaml"]);
+    let mut run = RunningProgram::start(&folder, &["run", "--config", "moved.yaml", "--kinds", "own.yaml"]);
     run.until("the record", |_| recorded() == ["data.example.com"]);
     run.terminate();
     run.ends(DEADLINE);
-    let mut refused = Running::start(&folder, &["run", "--config", "ingester.yaml", "--kinds", "usual.yaml"]);
+    let mut refused = RunningProgram::start(&folder, &["run", "--config", "ingester.yaml", "--kinds", "usual.yaml"]);
     assert_eq!(refused.ends(DEADLINE).code(), Some(2), "{}", refused.log());
     assert!(refused.log().contains("formerPrefixes: [data.example.com]"), "{}", refused.log());
 
@@ -302,7 +302,7 @@ fn a_database_of_another_prefix_is_refused_until_that_is_named_or_given_up() {
     server.answers(404, &nothing.to_string());
     let remove = |kinds: &str, says: &str| {
         let arguments = ["finalizers", "remove", "--config", "ingester.yaml", "--kinds", kinds];
-        let mut removing = Running::start(&folder, &arguments);
+        let mut removing = RunningProgram::start(&folder, &arguments);
         assert_eq!(removing.ends(DEADLINE).code(), Some(0), "{}", removing.log());
         assert!(removing.log().contains(says), "{}", removing.log());
     };
@@ -331,7 +331,7 @@ fn a_foreign_table_ends_run_and_nothing_is_changed() {
         let before = dump(&folder);
         let server = ApiServer::answering(200, &namespace("this-one"));
         server.kubeconfig(&folder, "{}");
-        let mut run = Running::start(&folder, &["run", "--config", "ingester.yaml"]);
+        let mut run = RunningProgram::start(&folder, &["run", "--config", "ingester.yaml"]);
         let status = run.ends(DEADLINE);
         assert_eq!(status.code(), Some(2), "{}", run.log());
         for says in ["the table model: the ingester did not make it", "rename its table"] {
@@ -352,7 +352,7 @@ fn the_token_of_a_file_that_ends_with_a_line_break_is_sent_without_it() {
     let server = ApiServer::answering(200, &namespace("this-one"));
     // The path is relative to the kubeconfig.
     server.kubeconfig(&folder, "{tokenFile: token}");
-    let mut run = Running::start(&folder, &["run", "--config", "ingester.yaml"]);
+    let mut run = RunningProgram::start(&folder, &["run", "--config", "ingester.yaml"]);
     let status = run.ends(DEADLINE);
     assert_eq!(status.code(), Some(2), "{}", run.log());
     assert!(run.log().contains("the database belongs to another cluster"), "{}", run.log());

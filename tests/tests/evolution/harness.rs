@@ -9,7 +9,7 @@ use ingester_core::value::Micros;
 use ingester_declare::documents::documents;
 use ingester_sql::ddl::{Schema, diff};
 use ingester_sql::dialect::Dialect;
-use ingester_store::migrate::{Folder, GenerateOptions, Outcome, Released, drift, schema_of};
+use ingester_store::migrate::{Folder, GenerateOptions, Outcome, ReleasedSchema, drift, schema_of};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -120,7 +120,7 @@ async fn kept(database: &Database, kind: &Kind) -> Result<Vec<Vec<Vec<Option<Str
 
 /// Fails unless the database has the tables of `kinds`, without a difference.
 async fn is_at(store: &Store, kinds: &[Kind]) -> Result<()> {
-    let (schema, catalog, dialect) = (Schema::of(kinds), store.catalog().await?, store.dialect());
+    let (schema, catalog, dialect) = (Schema::from_registry(kinds), store.catalog().await?, store.dialect());
     let drift = drift(&schema, &catalog, dialect);
     ensure!(drift.is_empty(), "{drift:#?}");
     let changes = diff(&schema_of(&catalog, dialect, &schema), &schema);
@@ -131,7 +131,7 @@ async fn is_at(store: &Store, kinds: &[Kind]) -> Result<()> {
 /// Backfills the new columns and compares every row with a fresh import.
 async fn is_filled(
     store: &Store,
-    released: &Released,
+    released: &ReleasedSchema,
     objects: &[(&'static Kind, Object)],
     kinds: &[Kind],
 ) -> Result<()> {
@@ -144,7 +144,7 @@ async fn is_filled(
     ensure!(store.incomplete_backfills(kinds, Some(released)).await?.is_empty(), "something is left to be filled");
     let mut undecodable = 0;
     for (kind, object) in objects {
-        let stored = store.stored(kind.table(), &[&object.meta().uid]).await?;
+        let stored = store.read_stored(kind.table(), &[&object.meta().uid]).await?;
         let [stored] = &stored[..] else { bail!("{} has {} rows", object.meta().name, stored.len()) };
         let Ok(fresh) = row(kind, object) else {
             undecodable += 1;
@@ -236,7 +236,7 @@ async fn resumed(
     store: &Store,
     case: &Case,
     folder: &Path,
-    released: &Released,
+    released: &ReleasedSchema,
     last: u32,
 ) -> Result<()> {
     let migrator = Migrator::new(folder.join("migrations")).await?;

@@ -30,7 +30,7 @@ async fn alone_beside_scans(world: &World) -> Duration {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn collections_of_one_user_leave_connections_for_the_writes_of_others() {
-    let world = World::of(Setup { time: Duration::from_secs(6), ..large(Database::MariaDb) }).await;
+    let world = World::with_setup(Setup { time: Duration::from_secs(6), ..large(Database::MariaDb) }).await;
     let alone = alone_beside_scans(&world).await;
     let mut held = Vec::new();
     for _ in 0..20 {
@@ -48,7 +48,7 @@ async fn collections_of_one_user_leave_connections_for_the_writes_of_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scans_of_a_file_do_not_keep_others_from_reading_it() {
-    let world = World::of(large(Database::File)).await;
+    let world = World::with_setup(large(Database::File)).await;
     let alone = alone_beside_scans(&world).await;
     let mut held = Vec::new();
     for number in 0..30 {
@@ -65,7 +65,7 @@ async fn scans_of_a_file_do_not_keep_others_from_reading_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_whose_clients_go_leave_nothing_behind() {
     const LISTS: usize = 60;
-    let world = World::of(large(Database::File)).await;
+    let world = World::with_setup(large(Database::File)).await;
     let alone = alone_beside_scans(&world).await;
     let attack = async {
         let mut held = Vec::new();

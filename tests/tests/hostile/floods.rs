@@ -1,6 +1,6 @@
 //! Floods of requests and of connections.
 
-use crate::log::{lines, shown};
+use crate::log::{lines, render_line};
 use crate::world::{MODELS, PROMPT, Setup, World, served_in_spite_of, until};
 use ingester_server::listen::Limits;
 use std::cell::Cell;
@@ -50,7 +50,7 @@ async fn slow_bodies_of_one_user_keep_no_other_out() {
     assert_eq!(codes, [("408".to_owned(), 100), ("429".to_owned(), 110)].into());
     until("each has its line", async || lines("eve").len() == 210).await;
     let line = lines("eve").into_iter().find(|line| line["code"] == "408").unwrap();
-    assert_eq!(shown(&line, &["verb", "resource", "namespace", "name"]), "patch models ml m0");
+    assert_eq!(render_line(&line, &["verb", "resource", "namespace", "name"]), "patch models ml m0");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,7 +127,7 @@ async fn unknown_tokens_keep_no_one_out_who_is_known() {
 async fn health_and_discovery_need_no_place() {
     // They hold their places until the end, however long it takes.
     let limits = Limits { request: Duration::from_secs(3600), ..Limits::default() };
-    let world = World::of(Setup { places: 4, limits, ..Setup::default() }).await;
+    let world = World::with_setup(Setup { places: 4, limits, ..Setup::default() }).await;
     let mut held = Vec::new();
     for user in ["eve", "bob", "kim", "joe"] {
         held.push(world.send(user, "GET", &format!("{MODELS}/slow"), "").await);
@@ -183,7 +183,7 @@ async fn slow_reader(world: &World) -> TcpStream {
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_of_a_known_user_keep_no_other_out() {
     let limits = Limits { connections: FEW, head: Duration::from_secs(60), ..Limits::default() };
-    let world = World::of(Setup { limits, ..Setup::default() }).await;
+    let world = World::with_setup(Setup { limits, ..Setup::default() }).await;
     let mut held = Vec::new();
     for round in 0..20 {
         // All of them, and more: each takes the place of an earlier one.

@@ -1,6 +1,6 @@
 //! The log line of each request.
 
-use crate::log::{lines, shown};
+use crate::log::{lines, render_line};
 use crate::world::{MODELS, Setup, World, until};
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
@@ -50,7 +50,7 @@ async fn every_request_has_its_line() {
         let code = world.ask("ada", method, path, body).await;
         assert!(expected.ends_with(&code.to_string()), "{method} {path}: {code}");
         until(path, async || lines("ada").len() > before).await;
-        assert_eq!(shown(&lines("ada")[before], &FIELDS), *expected, "{method} {path}");
+        assert_eq!(render_line(&lines("ada")[before], &FIELDS), *expected, "{method} {path}");
     }
     assert_eq!(lines("ada").len(), requests.len());
     // No client can make a line long.
@@ -74,13 +74,13 @@ async fn every_request_has_its_line() {
 async fn what_is_refused_or_takes_too_long_has_its_line() {
     let rate = Rate { per_second: 1, burst: 2 };
     let limits = Limits { request: Duration::from_millis(100), ..Limits::default() };
-    let world = World::of(Setup { rate, limits, ..Setup::default() }).await;
+    let world = World::with_setup(Setup { rate, limits, ..Setup::default() }).await;
     let get = format!("{MODELS}/m0");
     assert_eq!(world.ask("ada", "GET", &format!("{MODELS}/slow"), "").await, 504);
     assert_eq!(world.ask("ada", "GET", &get, "").await, 200);
     until("this user sends too many requests", async || world.ask("ada", "PATCH", &get, "{}").await == 429).await;
     until("each has its line", async || lines("ada").len() == world.reached()).await;
-    let line = |code: &str| shown(lines("ada").iter().find(|line| line["code"] == code).unwrap(), &FIELDS);
+    let line = |code: &str| render_line(lines("ada").iter().find(|line| line["code"] == code).unwrap(), &FIELDS);
     assert_eq!(line("504"), "get michelangelo.api models - ml slow - - - 504");
     assert_eq!(line("429"), "patch michelangelo.api models - ml m0 - - - 429");
 }
@@ -117,7 +117,7 @@ fn cluster() -> kube::Client {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_line_of_a_restore_names_its_row_whatever_becomes_of_it() {
-    let world = World::of(Setup { cluster: Some(cluster()), ..Setup::default() }).await;
+    let world = World::with_setup(Setup { cluster: Some(cluster()), ..Setup::default() }).await;
     for (path, expected) in [
         ("m0/restore", "m0 u0 - - 200"),
         ("m2/restore?dryRun=All", "m2 u2 - true 200"),
@@ -129,6 +129,6 @@ async fn the_line_of_a_restore_names_its_row_whatever_becomes_of_it() {
         world.ask("ada", "POST", &format!("{MODELS}/{path}"), "").await;
         until(path, async || lines("ada").len() > before).await;
         let expected = format!("create michelangelo.api models restore ml {expected}");
-        assert_eq!(shown(&lines("ada")[before], &FIELDS), expected, "{path}");
+        assert_eq!(render_line(&lines("ada")[before], &FIELDS), expected, "{path}");
     }
 }

@@ -14,7 +14,7 @@ use ingester_server::former::FormerAccess;
 use ingester_server::identity::{Access, Identity, Rate, ReviewError, Reviewer};
 use ingester_server::listen::{Limits, Listener};
 use ingester_server::metrics::Metrics;
-use ingester_server::places::Places;
+use ingester_server::places::RequestSlots;
 use ingester_server::restore::rights::RestoreRights;
 use ingester_server::service::{Service, Sources};
 use ingester_server::volume::WriteVolumes;
@@ -118,7 +118,7 @@ struct Stores {
 
 impl Stores {
     /// The stores of `ingester serve`.
-    async fn of(database: Database, query_time: Duration) -> Self {
+    async fn create(database: Database, query_time: Duration) -> Self {
         let folder = matches!(database, Database::File).then(|| tempfile::tempdir().unwrap());
         let url = match (database, &folder) {
             (Database::MariaDb, _) => shared_mariadb().unwrap().create_database("hostile").await.unwrap(),
@@ -190,10 +190,10 @@ fn slow() -> (String, String) {
 impl World {
     /// A server with this many evicted models.
     pub(crate) async fn new(limits: Limits, places: usize, objects: usize) -> Self {
-        World::of(Setup { limits, places, objects, ..Setup::default() }).await
+        World::with_setup(Setup { limits, places, objects, ..Setup::default() }).await
     }
 
-    pub(crate) async fn of(setup: Setup) -> Self {
+    pub(crate) async fn with_setup(setup: Setup) -> Self {
         let turn = TURN.lock().await;
         // The next test begins when all tasks of this one are gone, even if it fails: their lines would be taken for its own.
         tokio::spawn(async move {
@@ -201,7 +201,7 @@ impl World {
             std::future::pending::<()>().await;
         });
         log::forget();
-        let Stores { reads, writes: store, folder } = Stores::of(setup.database, setup.time).await;
+        let Stores { reads, writes: store, folder } = Stores::create(setup.database, setup.time).await;
         let rows = (0..setup.objects).map(|number| model(number, setup.size)).collect();
         store.write(models().table(), rows).await.unwrap();
         let (metrics, stop) = (Metrics::new().unwrap(), CancellationToken::new());
@@ -217,8 +217,8 @@ impl World {
             identity: Identity::new(Cluster(holding.clone()), Vec::new(), setup.rate, metrics.clone()),
             former: FormerAccess::new(FormerObjects::Granted, None),
             saved: SavedQueries::parse(saved, KINDS).unwrap(),
-            limits: QueryLimits::default().time(setup.time),
-            places: Places::new(setup.places),
+            limits: QueryLimits::default().with_time(setup.time),
+            places: RequestSlots::new(setup.places),
             volumes: WriteVolumes::new(0),
             watches: None,
             watchable: false,

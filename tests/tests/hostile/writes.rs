@@ -1,6 +1,6 @@
 //! Writes that outlive their requests.
 
-use crate::log::{Line, lines, shown};
+use crate::log::{LogLine, lines, render_line};
 use crate::world::{Database, MODELS, Setup, World, models, request, until};
 use futures::StreamExt as _;
 use ingester_server::listen::Limits;
@@ -47,7 +47,7 @@ async fn a_write_goes_on_to_its_end_without_its_client() {
     assert!(lines("eve").is_empty(), "it is not known yet what becomes of it");
     drop(occupied);
     until("it has its line", async || lines("eve").len() == 1).await;
-    assert_eq!(shown(&lines("eve")[0], &fields), "delete m1 u1 - - 504 200");
+    assert_eq!(render_line(&lines("eve")[0], &fields), "delete m1 u1 - - 504 200");
     assert_eq!(world.ask("eve", "DELETE", &format!("{MODELS}/m1"), "").await, 404, "it is deleted");
 
     // Its client has gone before that.
@@ -60,7 +60,7 @@ async fn a_write_goes_on_to_its_end_without_its_client() {
     assert!(lines("ann").is_empty());
     drop(occupied);
     until("it has its line", async || lines("ann").len() == 1).await;
-    assert_eq!(shown(&lines("ann")[0], &fields), "deletecollection - - 1499 - 499 200");
+    assert_eq!(render_line(&lines("ann")[0], &fields), "deletecollection - - 1499 - 499 200");
     assert_eq!(world.ask("ann", "GET", &format!("{MODELS}/m1498"), "").await, 404, "all of it is deleted");
 }
 
@@ -71,14 +71,14 @@ async fn a_write_that_is_given_up_at_the_end_says_so() {
     assert_eq!(world.ask("eve", "DELETE", &format!("{MODELS}/m1"), "").await, 504);
     world.stop.cancel();
     world.service.finish(Duration::from_millis(100)).await;
-    assert_eq!(shown(&lines("eve")[0], &["verb", "name", "code", "outcome"]), "delete m1 504 unfinished");
+    assert_eq!(render_line(&lines("eve")[0], &["verb", "name", "code", "outcome"]), "delete m1 504 unfinished");
     drop(occupied);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_write_that_was_given_up_keeps_its_place_to_its_end() {
     let limits = Limits { request: Duration::from_millis(500), ..Limits::default() };
-    let world = World::of(Setup { database: Database::File, limits, places: 2, ..Setup::default() }).await;
+    let world = World::with_setup(Setup { database: Database::File, limits, places: 2, ..Setup::default() }).await;
     let get = format!("{MODELS}/m0");
     let occupied = occupy(&world.store).await;
     assert_eq!(world.ask("eve", "DELETE", &format!("{MODELS}/m1"), "").await, 504);
@@ -117,7 +117,7 @@ async fn closes_at_random(world: &World, number: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_write_has_its_line_whenever_its_connection_closes() {
     const WRITES: usize = 300;
-    let world = World::of(Setup { objects: WRITES, ..Setup::default() }).await;
+    let world = World::with_setup(Setup { objects: WRITES, ..Setup::default() }).await;
     let requests = futures::stream::iter(0..WRITES).map(|number| closes_at_random(&world, number));
     requests.buffer_unordered(50).collect::<Vec<()>>().await;
     until("all connections are closed", async || world.count("ingester_serve_connections ") == 0.0).await;
@@ -135,11 +135,11 @@ async fn every_write_has_its_line_whenever_its_connection_closes() {
     let has = |code: &str| lines.iter().filter(|line| line["code"] == code).count();
     assert!(lines.len() < WRITES && has("499") > 10 && has("200") > 10, "{} {}", has("499"), has("200"));
 
-    let ended = |line: &&Line| line["code"] == "200" || line.get("outcome").is_some_and(|outcome| outcome == "200");
+    let ended = |line: &&LogLine| line["code"] == "200" || line.get("outcome").is_some_and(|outcome| outcome == "200");
     let succeeded: BTreeSet<String> = lines.iter().filter(ended).map(|line| line["uid"].clone()).collect();
     let uids: Vec<String> = (0..WRITES).map(|number| format!("u{number}")).collect();
     let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
-    let stored = world.store.stored(models().table(), &uids).await.unwrap();
+    let stored = world.store.read_stored(models().table(), &uids).await.unwrap();
     assert_eq!(stored.len(), WRITES);
     let changed = stored.iter().filter(|row| row.res_version != 7 || row.delete_time.is_some());
     assert_eq!(changed.map(|row| row.uid.to_string()).collect::<BTreeSet<_>>(), succeeded);

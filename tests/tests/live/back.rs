@@ -1,7 +1,7 @@
 //! Objects that come back into the cluster from their rows, by `ingester restore`.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::ingester::Ran;
+use ingester_tests::ingester::CommandResult;
 use kube::ResourceExt as _;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value as Json, json};
@@ -12,14 +12,14 @@ use crate::objects::{OURS, has_finalizer, model, object, uid};
 use crate::on_both_api_servers;
 use crate::world::World;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     an_evicted_object_comes_back_and_is_mirrored_again
     a_restore_that_was_killed_before_the_status_is_completed
     a_deleted_object_comes_back_but_never_over_a_live_one
 }
 
 /// Runs `ingester restore` as an administrator.
-fn restore(world: &World, arguments: &[&str]) -> Result<Ran> {
+fn restore(world: &World, arguments: &[&str]) -> Result<CommandResult> {
     let kubeconfig = world.cluster.kubeconfig();
     let kubeconfig = kubeconfig.to_str().context("a path")?;
     world.ingester().run(&[&["restore", "--kubeconfig", kubeconfig], arguments].concat())
@@ -31,7 +31,7 @@ async fn state(world: &World, uid: &str) -> Result<Option<(bool, bool)>> {
 }
 
 async fn state_of(world: &World, kind: &str, uid: &str) -> Result<Option<(bool, bool)>> {
-    let rows = world.database.rows(kind, &world.objects.namespace).await?;
+    let rows = world.database.list_rows(kind, &world.objects.namespace).await?;
     Ok(rows.iter().find(|row| row.uid == uid).map(|row| (row.deleted, row.evicted)))
 }
 

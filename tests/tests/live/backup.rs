@@ -12,7 +12,7 @@ use crate::objects::{OURS, has_finalizer, model};
 use crate::on_servers;
 use crate::world::World;
 
-on_servers! { Own::NOTHING => a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
+on_servers! { OwnServers::NOTHING => a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
 
 /// The programs that dump the database and restore it; `None`, after it has said so, if they are not installed.
 fn programs(world: &World) -> Result<Option<[Command; 2]>> {

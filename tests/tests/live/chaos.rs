@@ -11,10 +11,10 @@ use crate::eventually::{DEADLINE, eventually, within};
 use crate::mirror::differences;
 use crate::objects::{kinds, table};
 use crate::settings::Settings;
-use crate::world::{Own, Servers, World, run};
+use crate::world::{OwnServers, Servers, World, run};
 use crate::{on_both_api_servers, on_own_api_servers, on_servers};
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     kills_lose_nothing_and_leave_nothing_behind
 }
 
@@ -23,7 +23,7 @@ on_both_api_servers! { Own::NOTHING =>
 #[test]
 #[ignore = "by hand: it takes ten minutes"]
 fn a_hundred_kills_of_two_ingesters_lose_nothing() -> Result<()> {
-    run(module_path!(), Servers::MODERN, Own::NOTHING, async |world| {
+    run(module_path!(), Servers::MODERN, OwnServers::NOTHING, async |world| {
         let settings = Settings { deletion_delay: "200ms", ingester: vec!["finalizerRate: 1000"], ..world.settings() };
         world.start_with(&settings)?;
         let other = world.another(&settings)?;
@@ -85,20 +85,20 @@ async fn kills_lose_nothing_and_leave_nothing_behind(world: &mut World) -> Resul
     world.audit_is_clean()
 }
 
-on_own_api_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores }
+on_own_api_servers! { OwnServers::CLUSTER => only_copies_survive_kills_and_restores }
 
 async fn only_copies_survive_kills_and_restores(world: &mut World) -> Result<()> {
     kill_beside_restores(world, 1, 8).await
 }
 
 // By hand: `cargo test --workspace --test live sixty_kills -- --ignored`.
-on_servers! { Own::CLUSTER =>
+on_servers! { OwnServers::CLUSTER =>
     sixty_kills_of_one_ingester_beside_restores
     [on_modern MODERN #[ignore = "by hand: it takes ten minutes"]]
     [on_postgres POSTGRES #[ignore = "by hand: it takes ten minutes"]]
 }
 
-on_servers! { Own::CLUSTER =>
+on_servers! { OwnServers::CLUSTER =>
     sixty_kills_of_two_ingesters_beside_restores
     [on_modern MODERN #[ignore = "by hand: it takes ten minutes"]]
     [on_postgres POSTGRES #[ignore = "by hand: it takes ten minutes"]]

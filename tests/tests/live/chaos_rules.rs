@@ -20,13 +20,13 @@ use crate::settings::Settings;
 use crate::world::World;
 
 // By hand: `cargo test --workspace --test live chaos_rules -- --ignored`.
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     sixty_kills_of_one_ingester_while_rules_change
     [on_modern MODERN #[ignore = "by hand: it takes ten minutes"]]
     [on_postgres POSTGRES #[ignore = "by hand: it takes ten minutes"]]
 }
 
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     sixty_kills_of_two_ingesters_while_rules_change
     [on_modern MODERN #[ignore = "by hand: it takes ten minutes"]]
     [on_postgres POSTGRES #[ignore = "by hand: it takes ten minutes"]]
@@ -47,7 +47,7 @@ const KILLS_A_PHASE: usize = 10;
 const PAUSE: Duration = Duration::from_secs(9);
 
 /// What the file of kinds, the retention rules and the eviction rules are in a phase.
-struct Phase {
+struct RulePhase {
     columns: &'static str,
     companions: bool,
     retention: &'static str,
@@ -59,33 +59,33 @@ const GRADE: &str = "[{column: tier, path: '.spec.grade', type: VARCHAR(63)}]";
 
 /// Each phase begins at a restart. The column has another path, is missing, and comes back with the values that it had; the labels come back;
 /// the rules of each phase would purge all only copies if they read what the phase before has left.
-const PHASES: [Phase; 6] = [
-    Phase {
+const PHASES: [RulePhase; 6] = [
+    RulePhase {
         columns: TIER,
         companions: true,
         retention: "{name: junk, kinds: [Ticket], state: evicted, after: 1s, when: {fieldSelector: 'tier!=gold'}, enforce: true}",
         eviction: "{name: done, when: {fieldSelector: 'tier!=gold', labelSelector: phase=done}, enforce: true}",
     },
-    Phase {
+    RulePhase {
         columns: GRADE,
         companions: true,
         retention: "{name: junk, kinds: [Ticket], state: evicted, after: 1s, when: {fieldSelector: 'tier=junk'}, enforce: true}",
         eviction: "{name: done, when: {fieldSelector: 'tier=junk', labelSelector: phase=done}, enforce: true}",
     },
-    Phase { columns: "[]", companions: false, retention: "", eviction: "" },
-    Phase {
+    RulePhase { columns: "[]", companions: false, retention: "", eviction: "" },
+    RulePhase {
         columns: TIER,
         companions: true,
         retention: "{name: class, kinds: [Ticket], state: evicted, after: 1s, when: {labelSelector: 'class!=gold'}, enforce: true}",
         eviction: "{name: class, when: {labelSelector: 'class!=gold,phase=done'}, enforce: true}",
     },
-    Phase {
+    RulePhase {
         columns: GRADE,
         companions: true,
         retention: "{name: last, kinds: [Ticket], state: evicted, after: 1s, when: {fieldSelector: 'tier!=gold'}, keepLast: {count: 1, by: [tier]}, enforce: true}",
         eviction: "{name: last, when: {fieldSelector: 'tier!=gold'}, keepLast: {count: 1, by: [tier]}, enforce: true}",
     },
-    Phase {
+    RulePhase {
         columns: TIER,
         companions: true,
         retention: "{name: junk, kinds: [Ticket], state: evicted, after: 1s, when: {fieldSelector: 'tier!=gold'}, enforce: true}",
@@ -93,7 +93,7 @@ const PHASES: [Phase; 6] = [
     },
 ];
 
-impl Phase {
+impl RulePhase {
     fn kinds(&self) -> String {
         format!(
             "builtIn: false\nkinds:\n- group: example.com\n  version: v1\n  kind: Ticket\n  namespaced: true\n  finalizer: ensure\n  \

@@ -61,7 +61,7 @@ fn life(number: usize) -> Vec<Step> {
 pub(crate) async fn removed_objects_have_rows(database: &Database, namespace: &str, count: usize) -> Result<()> {
     let names: Vec<&'static str> = kinds().collect();
     for (place, kind) in names.iter().enumerate() {
-        let rows = database.rows(kind, namespace).await?;
+        let rows = database.list_rows(kind, namespace).await?;
         for number in (place..count).step_by(names.len()) {
             let name = churn_name(number);
             let rows: Vec<_> = rows.iter().filter(|row| row.name == name).collect();

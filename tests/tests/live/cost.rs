@@ -13,7 +13,7 @@ use crate::on_mariadb_and_mysql;
 use crate::world::World;
 
 // By counters of the server, which PostgreSQL does not have.
-on_mariadb_and_mysql! { Own::DATABASE =>
+on_mariadb_and_mysql! { OwnServers::DATABASE =>
     creating_an_object_and_adding_its_finalizer_costs_one_statement
     a_restart_over_unchanged_objects_writes_nothing
 }
@@ -22,26 +22,26 @@ on_mariadb_and_mysql! { Own::DATABASE =>
 const MANY: u32 = 500;
 
 /// How many statements of each kind the database has had, and the records of units: each time one of these changes, that was a statement.
-struct Counted {
+struct StatementCounts {
     statements: BTreeMap<String, u64>,
     records: Rows,
 }
 
-async fn counted(world: &World) -> Result<Counted> {
+async fn counted(world: &World) -> Result<StatementCounts> {
     let read = async || world.database.sql("SELECT name, value FROM ingester_settings WHERE name LIKE 'unit/%'").await;
     let mut records = read().await?;
     loop {
         let statements = world.database.writing_statements().await?;
         let before = std::mem::replace(&mut records, read().await?);
         if before == records {
-            return Ok(Counted { statements, records });
+            return Ok(StatementCounts { statements, records });
         }
     }
 }
 
 /// The number of statements since `before`, by kind of statement, without those of records.
-async fn sent_since(world: &World, before: &Counted) -> Result<BTreeMap<String, u64>> {
-    let Counted { statements, records } = counted(world).await?;
+async fn sent_since(world: &World, before: &StatementCounts) -> Result<BTreeMap<String, u64>> {
+    let StatementCounts { statements, records } = counted(world).await?;
     let changed = records.iter().filter(|record| !before.records.contains(record)).count() as u64;
     let sent = statements.into_iter().map(|(name, count)| {
         let of_records = if name == "Com_insert" { changed } else { 0 };

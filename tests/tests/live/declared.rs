@@ -13,11 +13,11 @@ use crate::eventually::eventually;
 use crate::on_servers;
 use crate::world::World;
 
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     built_in_types_are_scaffolded [classic MARIADB]
 }
 
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     a_foreign_crd_is_scaffolded_out_of_the_cluster_and_mirrored [modern MODERN]
 }
 

@@ -1,7 +1,7 @@
 //! `ingester doctor` on set-ups with one defect each: the defect is named, and nothing is changed.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::ingester::Ran;
+use ingester_tests::ingester::CommandResult;
 use kube::Api;
 use kube::api::{DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
 use kube::core::ApiResource;
@@ -17,18 +17,18 @@ use crate::settings::Settings;
 use crate::world::World;
 
 // It has its own servers, because it changes their settings.
-on_servers! { Own::BOTH => each_broken_set_up_is_named_and_nothing_is_changed
+on_servers! { OwnServers::BOTH => each_broken_set_up_is_named_and_nothing_is_changed
     [mariadb MARIADB] [mysql MYSQL #[ignore = "before a release"]] [postgres POSTGRES #[ignore = "in the set --all"]]
 }
 
-on_servers! { Own::CLUSTER => a_modern_api_server_is_examined_as_far_as_it_tells [modern MODERN] }
+on_servers! { OwnServers::CLUSTER => a_modern_api_server_is_examined_as_far_as_it_tells [modern MODERN] }
 
 /// Texts that no output may contain.
 const SECRET: &str = "TOPSECRET";
 
 /// A line of the report.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct ReportLine {
     check: String,
     subject: String,
     result: String,
@@ -71,20 +71,20 @@ impl Case {
     }
 }
 
-fn read(ran: &Ran) -> Result<Vec<Line>> {
+fn read(ran: &CommandResult) -> Result<Vec<ReportLine>> {
     ensure!(!ran.out.contains(SECRET) && !ran.err.contains(SECRET), "a secret is shown: {ran:?}");
     serde_json::from_str(&ran.out).with_context(|| format!("{ran:?}"))
 }
 
-fn examined(world: &World, arguments: &[&str]) -> Result<(Option<i32>, Vec<Line>)> {
+fn examined(world: &World, arguments: &[&str]) -> Result<(Option<i32>, Vec<ReportLine>)> {
     let ran = world.ingester().run(&[&["doctor", "-o", "json"], arguments].concat())?;
     Ok((ran.code, read(&ran)?))
 }
 
 /// Whether the report has the line, with a remedy, and the exit code matches its lines.
-fn has(case: &Case, code: Option<i32>, lines: &[Line]) -> bool {
+fn has(case: &Case, code: Option<i32>, lines: &[ReportLine]) -> bool {
     let any_error = lines.iter().any(|line| line.result == "error");
-    let is_meant = |line: &Line| {
+    let is_meant = |line: &ReportLine| {
         line.check == case.check
             && line.result == case.result
             && format!("{} {}", line.subject, line.message).contains(case.says)
@@ -93,8 +93,8 @@ fn has(case: &Case, code: Option<i32>, lines: &[Line]) -> bool {
     code == Some(i32::from(any_error)) && lines.iter().any(is_meant)
 }
 
-fn check(case: &Case, code: Option<i32>, lines: &[Line]) -> Result<()> {
-    let worse: Vec<&Line> = lines.iter().filter(|line| line.result != "ok").collect();
+fn check(case: &Case, code: Option<i32>, lines: &[ReportLine]) -> Result<()> {
+    let worse: Vec<&ReportLine> = lines.iter().filter(|line| line.result != "ok").collect();
     ensure!(has(case, code, lines), "{}: exit code {code:?}, {worse:#?}", case.what);
     Ok(())
 }
@@ -107,7 +107,7 @@ async fn each_broken_set_up_is_named_and_nothing_is_changed(world: &mut World) -
     world.objects.annotate("Model", "evicted", "michelangelo/Immutable").await?;
     world.gone("Model", "evicted").await?;
     let (code, lines) = examined(world, &[])?;
-    let errors: Vec<&Line> = lines.iter().filter(|line| line.result == "error").collect();
+    let errors: Vec<&ReportLine> = lines.iter().filter(|line| line.result == "error").collect();
     ensure!(code == Some(0) && errors.is_empty(), "beside a mirror that runs: {errors:#?}");
     world.stop()?;
     // Without our finalizer.
@@ -425,7 +425,7 @@ async fn a_modern_api_server_is_examined_as_far_as_it_tells(world: &mut World) -
     world.objects.create(model("kept", "x")).await?;
     world.settled().await?;
     let (code, lines) = examined(world, &[])?;
-    let errors: Vec<&Line> = lines.iter().filter(|line| line.result == "error").collect();
+    let errors: Vec<&ReportLine> = lines.iter().filter(|line| line.result == "error").collect();
     ensure!(code == Some(0) && errors.is_empty(), "{errors:#?}");
     let says = |check: &str| lines.iter().find(|line| line.check == check).map(|line| (&*line.result, &*line.message));
     assert_eq!(says("streamed-lists"), Some(("ok", "the API server streams lists")));

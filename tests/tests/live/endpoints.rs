@@ -12,11 +12,11 @@ use crate::objects::{model, object};
 use crate::world::World;
 use crate::{on_every_database, on_own_api_servers};
 
-on_every_database! { Own::DATABASE =>
+on_every_database! { OwnServers::DATABASE =>
     every_metric_moves_when_its_work_is_done
 }
 
-on_own_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { OwnServers::CLUSTER =>
     the_ingester_is_alive_at_once_and_ready_after_its_first_list
     a_kind_that_is_not_installed_blocks_nothing_and_is_mirrored_later
 }

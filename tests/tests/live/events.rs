@@ -14,14 +14,14 @@ use crate::eventually::{DEADLINE, eventually};
 use crate::objects::{kinds, table};
 use crate::replicas::{held, shared};
 use crate::settings::Settings;
-use crate::world::{Own, Servers, World, run};
+use crate::world::{OwnServers, Servers, World, run};
 
 /// By hand, for it takes half an hour: `cargo test --workspace --test live sixty_events -- --ignored --nocapture`. The usual tests of
 /// replicas have one event of each kind.
 #[test]
 #[ignore = "by hand: it takes half an hour"]
 fn sixty_events_are_not_noticed() -> Result<()> {
-    run(module_path!(), Servers::MARIADB, Own::BOTH, sixty_events)
+    run(module_path!(), Servers::MARIADB, OwnServers::BOTH, sixty_events)
 }
 
 const OBJECTS: usize = 4_000;

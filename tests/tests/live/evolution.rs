@@ -8,7 +8,7 @@ use crate::on_every_database;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     incomplete_columns_are_backfilled_while_the_mirror_runs
     the_ingester_waits_for_a_missing_column
     a_database_of_a_later_release_is_used_if_it_has_every_column

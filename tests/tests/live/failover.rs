@@ -14,13 +14,13 @@ use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     every_change_is_stored_after_a_replica_was_promoted
     [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES #[ignore = "in the set --all"]]
 }
 
 // The crashes of a server that comes back are in `chaos.rs`, too, among other events.
-on_servers! { Own::DATABASE =>
+on_servers! { OwnServers::DATABASE =>
     twenty_crashes_of_the_database_lose_nothing
     [postgres POSTGRES #[ignore = "in the set --all"]]
     [by_hand_on_mariadb MARIADB #[ignore = "by hand: it takes minutes"]]
@@ -28,16 +28,16 @@ on_servers! { Own::DATABASE =>
 }
 
 // A MariaDB or MySQL server that has crashed would need a copy of its successor's data.
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     twenty_promotions_lose_nothing [by_hand_on_postgres POSTGRES #[ignore = "by hand: it takes minutes"]]
 }
 
 // Groups are MySQL's.
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     a_crash_of_the_primary_of_a_group_loses_nothing [group MYSQL #[ignore = "in the set --all"]]
 }
 
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     twenty_crashes_of_primaries_of_a_group_lose_nothing [by_hand MYSQL #[ignore = "by hand: it takes a quarter of an hour"]]
 }
 

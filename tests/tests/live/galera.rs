@@ -12,7 +12,7 @@ use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_servers! { Own::NOTHING =>
+on_servers! { OwnServers::NOTHING =>
     every_change_is_stored_while_nodes_come_and_go [galera GALERA]
 }
 

@@ -11,7 +11,7 @@ use crate::on_own_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_own_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { OwnServers::CLUSTER =>
     an_only_copy_survives_a_restore_and_a_person_resolves_the_ghosts
     an_only_copy_survives_a_restore_with_a_bumped_revision
 }

@@ -12,7 +12,7 @@ use crate::objects::model;
 use crate::on_every_database;
 use crate::world::World;
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     the_database_of_another_cluster_is_refused_and_left_alone
 }
 

@@ -17,7 +17,7 @@ use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     every_state_of_a_job_is_in_its_row
     a_job_that_is_deleted_has_stopped_if_it_ran
     a_name_that_is_taken_again_has_a_row_for_each_job
@@ -162,7 +162,12 @@ struct Row {
 
 impl Row {
     /// The row of a job that is in the cluster, from the object; its state comes from the test.
-    fn of(object: &DynamicObject, status: &str, running: Option<&str>, finished: Option<&str>) -> Result<Self> {
+    fn from_object(
+        object: &DynamicObject,
+        status: &str,
+        running: Option<&str>,
+        finished: Option<&str>,
+    ) -> Result<Self> {
         let annotation = |name: &str| object.annotations().get(name);
         let tenancy = annotation("kubedl.io/tenancy").and_then(|text| serde_json::from_str::<Json>(text).ok());
         let of_tenancy = |name: &str| tenancy.as_ref().and_then(|tenancy| tenancy[name].as_str()).unwrap_or_default();
@@ -283,7 +288,7 @@ pub(crate) struct Jobs {
 
 impl Jobs {
     /// The kinds whose lives are in files.
-    pub(crate) fn of(world: &World) -> Result<Vec<Jobs>> {
+    pub(crate) fn list(world: &World) -> Result<Vec<Jobs>> {
         let of = |kind: &'static str| {
             let (_, group, plural) = KINDS.iter().find(|(known, ..)| *known == kind).context("a kind of KubeDL")?;
             let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, "v1alpha1", kind), plural);
@@ -385,13 +390,13 @@ fn stand(name: &str) -> &'static Stand {
 async fn create_stand(jobs: &Jobs, name: &str, stand: &Stand) -> Result<Row> {
     let (_, conditions, ended, status, running) = *stand;
     let object = jobs.create_in(jobs.job(name, conditions, ended)).await?;
-    Row::of(&object, status, running, ended.then_some(ENDED))
+    Row::from_object(&object, status, running, ended.then_some(ENDED))
 }
 
 async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
-    let all = Jobs::of(world)?;
+    let all = Jobs::list(world)?;
     let lives: Vec<(&Jobs, Vec<State>)> =
         all.iter().map(|jobs| Ok((jobs, states(jobs.kind)?))).collect::<Result<_>>()?;
     let longest = lives.iter().map(|(_, states)| states.len()).max().unwrap_or_default();
@@ -405,7 +410,7 @@ async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
                 0 => jobs.create(state.object.clone()).await?,
                 _ => jobs.becomes(&state.object).await?,
             };
-            let wanted = Row::of(&object, &state.status, state.running.as_deref(), state.finished.as_deref())?;
+            let wanted = Row::from_object(&object, &state.status, state.running.as_deref(), state.finished.as_deref())?;
             now_wanted.push(wanted);
         }
         for wanted in &now_wanted {
@@ -449,27 +454,27 @@ async fn a_job_that_is_deleted_has_stopped_if_it_ran(world: &mut World) -> Resul
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
     let mut rows = Vec::new();
-    for jobs in &Jobs::of(world)? {
+    for jobs in &Jobs::list(world)? {
         for stand in &STANDS {
             rows.push((jobs.kind, create_stand(jobs, stand.0, stand).await?));
         }
     }
     // A job that ran, and whose condition disappears while it starts again: the time that it had stays. Then it runs from another time on.
-    let all = Jobs::of(world)?;
+    let all = Jobs::list(world)?;
     for jobs in &all {
         let ran = jobs.create_in(jobs.job("twice", &["Created", "Running"], false)).await?;
-        is(world, "it runs", &Row::of(&ran, "Running", Some(RUNNING), None)?).await?;
+        is(world, "it runs", &Row::from_object(&ran, "Running", Some(RUNNING), None)?).await?;
         let again = jobs.becomes(&jobs.job("twice", &["Created", "Restarting"], false)).await?;
-        is(world, "it starts again", &Row::of(&again, "Restarting", Some(RUNNING), None)?).await?;
+        is(world, "it starts again", &Row::from_object(&again, "Restarting", Some(RUNNING), None)?).await?;
         let runs = jobs.becomes(&jobs.job("twice", &["Running"], false)).await?;
-        let running = Row::of(&runs, "Running", Some(TEN), None)?;
+        let running = Row::from_object(&runs, "Running", Some(TEN), None)?;
         is(world, "it runs again", &running).await?;
         let ends = jobs.becomes(&jobs.job("twice", &["Created", "Restarting"], false)).await?;
-        rows.push((jobs.kind, Row::of(&ends, "Restarting", Some(TEN), None)?));
+        rows.push((jobs.kind, Row::from_object(&ends, "Restarting", Some(TEN), None)?));
         // An annotation that is not JSON has no tenant, and does not cause a reject.
         let mut broken = jobs.job("broken", &["Created"], false);
         broken["metadata"]["annotations"] = json!({"kubedl.io/tenancy": "{tenant: a"});
-        let broken = Row::of(&jobs.create_in(broken).await?, "Created", None, None)?;
+        let broken = Row::from_object(&jobs.create_in(broken).await?, "Created", None, None)?;
         ensure!(broken.tenancy == ["", ""] && broken.deploy_region.is_none());
         rows.push((jobs.kind, broken));
     }
@@ -491,7 +496,7 @@ async fn a_job_that_is_deleted_has_stopped_if_it_ran(world: &mut World) -> Resul
 async fn a_name_that_is_taken_again_has_a_row_for_each_job(world: &mut World) -> Result<()> {
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
-    let (all, mut pairs) = (Jobs::of(world)?, Vec::new());
+    let (all, mut pairs) = (Jobs::list(world)?, Vec::new());
     let since = since(world).await?;
     for jobs in &all {
         let old = create_stand(jobs, "again", stand("running")).await?;
@@ -524,7 +529,7 @@ async fn a_name_that_is_taken_again_has_a_row_for_each_job(world: &mut World) ->
 async fn changes_of_jobs_during_an_outage_are_in_their_rows(world: &mut World) -> Result<()> {
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
-    let (all, mut gone, mut there) = (Jobs::of(world)?, Vec::new(), Vec::new());
+    let (all, mut gone, mut there) = (Jobs::list(world)?, Vec::new(), Vec::new());
     for jobs in &all {
         for stand in &STANDS {
             gone.push(create_stand(jobs, stand.0, stand).await?);
@@ -547,7 +552,7 @@ async fn changes_of_jobs_during_an_outage_are_in_their_rows(world: &mut World) -
         jobs.becomes(&jobs.job("ends-and-goes", conditions, ended)).await?;
         jobs.delete("ends-and-goes").await?;
         let ended = jobs.becomes(&jobs.job("ends", conditions, ended)).await?;
-        let ended = Row::of(&ended, status, running, Some(ENDED))?;
+        let ended = Row::from_object(&ended, status, running, Some(ENDED))?;
         there.retain(|row| row.identity != ended.identity);
         there.push(ended);
         there.push(create_stand(jobs, "new", stand("queued")).await?);

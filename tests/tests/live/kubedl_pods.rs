@@ -14,7 +14,7 @@ use crate::kubedl::{Jobs, furnish, since, until, with};
 use crate::on_every_database;
 use crate::world::World;
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     every_state_of_a_pod_is_in_its_row
     a_pod_that_is_deleted_has_stopped_unless_it_had_ended
     only_pods_of_persisted_jobs_have_rows
@@ -121,7 +121,7 @@ fn status(phase: &str, main: &str, state: Json) -> Json {
 }
 
 impl<'w> Pods<'w> {
-    fn of(world: &'w World) -> Self {
+    fn new(world: &'w World) -> Self {
         Pods { world, api: Api::namespaced(world.objects.client.clone(), &world.objects.namespace) }
     }
 
@@ -199,7 +199,7 @@ impl<'w> Pods<'w> {
 
 /// A job of a kind, without any state.
 async fn owner(world: &World, kind: &str) -> Result<Owner> {
-    let all = Jobs::of(world)?;
+    let all = Jobs::list(world)?;
     let jobs = all.iter().find(|jobs| jobs.kind == kind).context("a kind of jobs")?;
     let job = jobs.create_in(jobs.job("owner", &[], false)).await?;
     Ok(Owner { kind: jobs.kind, group: jobs.group, name: job.name_any(), uid: job.uid().context("a uid")? })
@@ -211,7 +211,7 @@ async fn every_state_of_a_pod_is_in_its_row(world: &mut World) -> Result<()> {
     let mut last = Vec::new();
     for (kind, main) in [("TFJob", "tensorflow"), ("PyTorchJob", "pytorch")] {
         let owner = owner(world, kind).await?;
-        let pods = Pods::of(world);
+        let pods = Pods::new(world);
         let name = format!("{main}-worker-0");
         let since = since(world).await?;
         let made = pods.create(pod(&name, &owner, main)).await?;
@@ -275,7 +275,9 @@ async fn every_state_of_a_pod_is_in_its_row(world: &mut World) -> Result<()> {
     // The region is the process's, even for rows that it wrote before it had one.
     world.start_with(&with(&settings, "viewSettings: {deploy_region: here}"))?;
     for (owner, pod, expected) in &last {
-        Pods::of(world).is("with a region", pod, owner, &Expected { region: Some("here"), ..expected.clone() }).await?;
+        Pods::new(world)
+            .is("with a region", pod, owner, &Expected { region: Some("here"), ..expected.clone() })
+            .await?;
     }
     Ok(())
 }
@@ -288,7 +290,7 @@ async fn a_pod_that_is_deleted_has_stopped_unless_it_had_ended(world: &mut World
     // Each once while the ingester runs, and once while it does not.
     let mut all = Vec::new();
     for seen in ["seen", "unseen"] {
-        let pods = Pods::of(world);
+        let pods = Pods::new(world);
         let [fresh, runs, ended] = ["fresh", "runs", "ended"].map(|name| format!("{seen}-{name}"));
         let pod_of_fresh = pods.create(pod(&fresh, &owner, main)).await?;
         let started = Some(created(&pod_of_fresh)?);
@@ -312,23 +314,23 @@ async fn a_pod_that_is_deleted_has_stopped_unless_it_had_ended(world: &mut World
     }
     for (pod, _) in &all {
         let version = pod.resource_version();
-        eventually("it is stored", async || Pods::of(world).cell("version", pod).await, |stored| *stored == version)
+        eventually("it is stored", async || Pods::new(world).cell("version", pod).await, |stored| *stored == version)
             .await?;
     }
     ensure!(world.database.count("replica_info WHERE is_in_etcd = 1 AND status <> 'Stopped'").await? == 6);
     let since = since(world).await?;
     for (pod, _) in all.iter().filter(|(pod, _)| pod.name_any().starts_with("seen")) {
-        Pods::of(world).delete(&pod.name_any()).await?;
+        Pods::new(world).delete(&pod.name_any()).await?;
     }
     let in_etcd = async || world.database.count("replica_info WHERE is_in_etcd = 1").await;
     eventually("the deletions are seen", in_etcd, |count| *count == 3).await?;
     world.stop()?;
     for (pod, _) in all.iter().filter(|(pod, _)| pod.name_any().starts_with("unseen")) {
-        Pods::of(world).delete(&pod.name_any()).await?;
+        Pods::new(world).delete(&pod.name_any()).await?;
     }
     world.start_with(&settings)?;
     for (pod, expected) in all {
-        let pods = Pods::of(world);
+        let pods = Pods::new(world);
         let mut expected = Expected { gone: true, ..expected };
         if expected.finished.is_none() {
             let gone = async || pods.cell("gmt_finished", &pod).await;
@@ -347,7 +349,7 @@ async fn only_pods_of_persisted_jobs_have_rows(world: &mut World) -> Result<()> 
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
     let (tf, mpi, mars) = (owner(world, "TFJob").await?, owner(world, "MPIJob").await?, owner(world, "MarsJob").await?);
-    let pods = Pods::of(world);
+    let pods = Pods::new(world);
     // Without the label of the group, of kinds whose pods are not persisted, of another group's kind, without an owner.
     let mut unlabelled = pod("unlabelled", &tf, "tensorflow");
     unlabelled["metadata"]["labels"] = json!({"replica-type": "worker"});
@@ -389,7 +391,7 @@ async fn events_on_managed_jobs_and_pods_are_in_their_view(world: &mut World) ->
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
     let owner = owner(world, "TFJob").await?;
-    let pods = Pods::of(world);
+    let pods = Pods::new(world);
     let worker = pods.create(pod("worker", &owner, "tensorflow")).await?;
     let mut foreign = pod("foreign", &owner, "tensorflow");
     foreign["metadata"]["ownerReferences"] = json!([]);

@@ -10,7 +10,7 @@ use crate::objects::{OURS, model};
 use crate::on_both_api_servers;
 use crate::world::World;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     an_object_lives_on_in_sql_and_comes_back
 }
 

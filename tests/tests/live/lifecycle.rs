@@ -13,7 +13,7 @@ use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     an_existing_object_gets_a_row_and_the_finalizer_and_keeps_the_rest
     a_deleted_object_stays_until_its_tombstone_has_its_last_state
     the_deleting_annotation_deletes_in_kubernetes_and_in_sql
@@ -62,7 +62,7 @@ async fn an_existing_object_gets_a_row_and_the_finalizer_and_keeps_the_rest(worl
 }
 
 /// The text at a path of an object's stored JSON.
-async fn stored(world: &World, table: &str, name: &str, path: &str) -> Result<Option<String>> {
+async fn read_stored(world: &World, table: &str, name: &str, path: &str) -> Result<Option<String>> {
     let text = world.database.on.json_text("json", path);
     let sql = format!("SELECT {text} FROM `{table}` WHERE name = '{name}'");
     world.database.cell(&sql).await
@@ -113,8 +113,8 @@ async fn a_deleted_object_stays_until_its_tombstone_has_its_last_state(world: &m
     let row = world.row("Model", "a").await?.context("its row")?;
     assert!(row.deleted && !row.evicted, "{row:?}");
     assert_eq!(world.database.cell("SELECT algorithm FROM model").await?.as_deref(), Some("last words"));
-    assert_eq!(stored(world, "model", "a", "spec.algorithm").await?.as_deref(), Some("last words"));
-    assert!(stored(world, "model", "a", "metadata.deletionTimestamp").await?.is_some());
+    assert_eq!(read_stored(world, "model", "a", "spec.algorithm").await?.as_deref(), Some("last words"));
+    assert!(read_stored(world, "model", "a", "metadata.deletionTimestamp").await?.is_some());
     assert_eq!(world.database.count("model_labels WHERE `key` IN ('kept', 'last')").await?, 2);
     assert_eq!(world.database.count("model_annotations WHERE `key` = 'kept'").await?, 1);
     // The database's clock is carried on from its last answer, which may have been a second under way.
@@ -158,7 +158,7 @@ async fn an_immutable_object_is_evicted_and_its_row_stays_live(world: &mut World
     world.gone("Model", "a").await?;
     let evicted = |row: &Row| !row.deleted && row.evicted;
     world.row_that("live and evicted", "Model", "a", evicted).await?;
-    assert_eq!(stored(world, "model", "a", "spec.algorithm").await?.as_deref(), Some("final"));
+    assert_eq!(read_stored(world, "model", "a", "spec.algorithm").await?.as_deref(), Some("final"));
     assert_eq!(world.database.count("model_labels WHERE `key` = 'kept'").await?, 1);
 
     world.stop()?;

@@ -10,12 +10,12 @@ use crate::world::World;
 use crate::{on_both_api_servers, on_servers};
 use ingester_tests::Edition;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     a_restart_reads_metadata_and_then_what_has_changed
 }
 
 // Its own API server, because so many large objects prevent it from streaming lists to others.
-on_servers! { Own::BOTH =>
+on_servers! { OwnServers::BOTH =>
     a_list_waits_for_a_database_that_does_not_answer [modern MODERN]
 }
 

@@ -7,7 +7,7 @@ use crate::eventually::DEADLINE;
 use crate::objects::object;
 use crate::world::World;
 
-crate::on_servers! { Own::NOTHING =>
+crate::on_servers! { OwnServers::NOTHING =>
     three_hundred_large_objects_take_less_than_128_mb [mariadb MARIADB #[ignore = "before a release"]] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN]
 }
 

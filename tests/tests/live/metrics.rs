@@ -23,7 +23,7 @@ impl Metrics {
         samples.collect::<Result<_>>().map(Metrics)
     }
 
-    fn of<'m>(&'m self, name: &'m str, labels: &'m [&'m str]) -> impl Iterator<Item = &'m Sample> {
+    fn find_samples<'m>(&'m self, name: &'m str, labels: &'m [&'m str]) -> impl Iterator<Item = &'m Sample> {
         self.0.iter().filter(move |sample| {
             let (family, rest) = sample.series.split_at(sample.series.find('{').unwrap_or(sample.series.len()));
             family == name && labels.iter().all(|label| rest.contains(label))
@@ -32,12 +32,12 @@ impl Metrics {
 
     /// Whether a metric of this name has a series with these labels: `controller="ingester_Model"`.
     pub(crate) fn has(&self, name: &str, labels: &[&str]) -> bool {
-        self.of(name, labels).next().is_some()
+        self.find_samples(name, labels).next().is_some()
     }
 
     /// The sum of all series of this name with these labels; 0 if there are none.
     pub(crate) fn sum(&self, name: &str, labels: &[&str]) -> f64 {
-        self.of(name, labels).map(|sample| sample.value).sum()
+        self.find_samples(name, labels).map(|sample| sample.value).sum()
     }
 }
 

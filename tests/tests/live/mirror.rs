@@ -29,7 +29,7 @@ impl Row {
 
 impl Database {
     /// The rows of a kind in a namespace.
-    pub(crate) async fn rows(&self, kind: &str, namespace: &str) -> Result<Vec<Row>> {
+    pub(crate) async fn list_rows(&self, kind: &str, namespace: &str) -> Result<Vec<Row>> {
         let sql = format!(
             "SELECT uid, name, res_version, delete_time IS NOT NULL, evict_time IS NOT NULL FROM `{}` WHERE namespace = '{namespace}'",
             table(kind)
@@ -46,7 +46,8 @@ impl Database {
     /// # Errors
     /// Also when there are several, because the object was recreated.
     pub(crate) async fn row(&self, kind: &str, namespace: &str, name: &str) -> Result<Option<Row>> {
-        let mut rows: Vec<Row> = self.rows(kind, namespace).await?.into_iter().filter(|row| row.name == name).collect();
+        let mut rows: Vec<Row> =
+            self.list_rows(kind, namespace).await?.into_iter().filter(|row| row.name == name).collect();
         anyhow::ensure!(rows.len() <= 1, "{kind} {name} has {rows:?}");
         Ok(rows.pop())
     }
@@ -74,7 +75,7 @@ pub(crate) async fn differences(objects: &Objects, database: &Database, but: Opt
         let mut differences = Vec::new();
         let cluster = objects.list(kind).await?;
         let labels = database.labels(kind, &objects.namespace).await?;
-        let rows = database.rows(kind, &objects.namespace).await?;
+        let rows = database.list_rows(kind, &objects.namespace).await?;
         let mut rows: BTreeMap<&str, &Row> = rows.iter().map(|row| (&*row.uid, row)).collect();
         for object in &cluster {
             let (name, uid) = (object.name_any(), uid(object));

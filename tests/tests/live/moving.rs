@@ -10,7 +10,7 @@ use crate::on_every_database;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     the_reference_system_evicts_and_the_cluster_says_what_has_left_it
 }
 

@@ -1,7 +1,7 @@
 //! Outages of the database and of the API server while objects change.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::password::{PasswordFile, Rotated};
+use ingester_tests::password::{PasswordFile, RotatedUser};
 use kube::api::{WatchEvent, WatchParams};
 use kube::core::Request;
 use serde_json::json;
@@ -14,21 +14,21 @@ use crate::settings::Settings;
 use crate::world::World;
 use crate::{on_every_database, on_own_api_servers, on_servers};
 
-on_servers! { Own::DATABASE =>
+on_servers! { OwnServers::DATABASE =>
     every_change_is_stored_after_the_database_was_stopped
     [mariadb MARIADB] [mysql MYSQL #[ignore = "before a release"]] [postgres POSTGRES]
 }
 
-on_every_database! { Own::DATABASE =>
+on_every_database! { OwnServers::DATABASE =>
     an_ingester_that_starts_before_its_database_waits_for_it
 }
 
 // The store's own test has every server.
-on_servers! { Own::DATABASE =>
+on_servers! { OwnServers::DATABASE =>
     every_change_is_stored_while_the_password_changes [mariadb MARIADB] [postgres POSTGRES]
 }
 
-on_own_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { OwnServers::CLUSTER =>
     every_change_is_stored_after_the_api_server_was_killed
     every_change_is_stored_after_the_watch_expired
 }
@@ -69,7 +69,7 @@ async fn every_change_is_stored_while_the_password_changes(world: &mut World) ->
     // The user may only use tables, which an administrator creates.
     world.start()?;
     world.stop()?;
-    let user = Rotated::of(world.database.on, &world.database, &world.database.name);
+    let user = RotatedUser::new(world.database.on, &world.database, &world.database.name);
     user.make().await?;
     user.is_asked().await?;
     let (file, url) = (PasswordFile::new()?, user.url()?);
@@ -81,7 +81,7 @@ async fn every_change_is_stored_while_the_password_changes(world: &mut World) ->
         ..quick(world)
     };
     world.start_with(&settings)?;
-    let user = Rotated::of(world.database.on, &world.database, &world.database.name);
+    let user = RotatedUser::new(world.database.on, &world.database, &world.database.name);
     let refused = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"operator\""]));
     let mut churn = Churn::new(&world.objects, OBJECTS);
     let part = churn.steps / 4;

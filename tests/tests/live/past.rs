@@ -1,7 +1,7 @@
 //! Objects as they were at a moment, brought back by `ingester restore --at` and `--version`.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::ingester::Ran;
+use ingester_tests::ingester::CommandResult;
 
 use crate::eventually::eventually;
 use crate::mirror::Row;
@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use crate::world::World;
 use serde_json::json;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     a_former_version_comes_back_into_the_cluster_or_into_the_row_of_an_evicted_object
 }
 
@@ -35,7 +35,7 @@ fn restore(world: &World, arguments: &[&str]) -> Result<String> {
     Ok(ran.out)
 }
 
-fn tried(world: &World, arguments: &[&str]) -> Result<Ran> {
+fn tried(world: &World, arguments: &[&str]) -> Result<CommandResult> {
     let kubeconfig = world.cluster.kubeconfig();
     let kubeconfig = kubeconfig.to_str().context("a path")?;
     let namespace = &world.objects.namespace;

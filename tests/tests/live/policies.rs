@@ -15,16 +15,16 @@ use crate::settings::Settings;
 use crate::world::World;
 use crate::{on_both_api_servers, on_servers};
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays
 }
 
 // The costs and the gain depend only on etcd.
-on_servers! { Own::CLUSTER => finished_runs_leave_etcd_and_one_command_brings_them_back [mariadb MARIADB] }
+on_servers! { OwnServers::CLUSTER => finished_runs_leave_etcd_and_one_command_brings_them_back [mariadb MARIADB] }
 
 // Namespaces with labels: the classic API server has them.
-on_servers! { Own::CLUSTER => objects_leave_only_from_namespaces_with_the_labels_of_a_rule [mariadb MARIADB] }
-on_servers! { Own::NOTHING => a_rule_that_selects_namespaces_is_refused_where_there_are_none [modern MODERN] }
+on_servers! { OwnServers::CLUSTER => objects_leave_only_from_namespaces_with_the_labels_of_a_rule [mariadb MARIADB] }
+on_servers! { OwnServers::NOTHING => a_rule_that_selects_namespaces_is_refused_where_there_are_none [modern MODERN] }
 
 const DRY: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}}]}}";
 const ENFORCED: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}, enforce: true}]}}";

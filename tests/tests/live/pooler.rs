@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::world::World;
 
 // A pooler of PostgreSQL's.
-on_servers! { Own::DATABASE => a_pooler_is_enough_for_all_but_changes_of_tables [postgres POSTGRES] }
+on_servers! { OwnServers::DATABASE => a_pooler_is_enough_for_all_but_changes_of_tables [postgres POSTGRES] }
 
 /// Objects of an import whose cost is printed.
 const MANY: usize = 3_000;

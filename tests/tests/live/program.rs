@@ -9,14 +9,14 @@ use crate::on_every_database;
 use crate::settings::{Mysql, Settings};
 use crate::world::World;
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     with_a_gate_closed_the_ingester_says_so_and_touches_nothing
     sigterm_ends_the_ingester_within_seconds
     a_configuration_mistake_exits_with_2_and_suggests_the_right_word
     only_the_configured_kinds_are_mirrored
 }
 
-on_every_database! { Own::DATABASE =>
+on_every_database! { OwnServers::DATABASE =>
     sigterm_works_within_seconds_while_the_database_is_down
 }
 

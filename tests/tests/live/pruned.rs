@@ -17,7 +17,7 @@ use crate::settings::Settings;
 use crate::world::World;
 
 // The files of its own server: nothing else has written there.
-on_servers! { Own::DATABASE => a_pruned_value_is_in_no_file_no_message_and_no_answer [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
+on_servers! { OwnServers::DATABASE => a_pruned_value_is_in_no_file_no_message_and_no_answer [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
 
 /// The value of the pruned fields; each time with a different end.
 const SECRET: &str = "TOPSECRET-8c1f";
@@ -56,11 +56,11 @@ fn with_secret(name: &str, algorithm: &str, end: &str) -> Json {
 
 /// The checked texts and files.
 #[derive(Default)]
-struct Seen {
+struct CheckedTexts {
     texts: Vec<(String, String)>,
 }
 
-impl Seen {
+impl CheckedTexts {
     fn add(&mut self, what: &str, text: String) {
         self.texts.push((what.to_owned(), text));
     }
@@ -128,22 +128,22 @@ fn files_with(folder: &Path, text: &[u8]) -> Result<(u64, Vec<String>)> {
 }
 
 /// A server of the rows, which ends with this.
-struct Serving(Child, u16);
+struct ServeProcess(Child, u16);
 
-impl Drop for Serving {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-impl Serving {
+impl ServeProcess {
     fn start(world: &World, kinds: &Path) -> Result<Self> {
         let port = free_port()?;
         let mut command = Command::new(env!("CARGO_BIN_EXE_ingester"));
         command.args(["serve", "--insecure-loopback", &port.to_string(), "--database-url", &world.database.url]);
         command.arg("--kinds").arg(kinds).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Serving(command.spawn().context("starting the server")?, port))
+        Ok(ServeProcess(command.spawn().context("starting the server")?, port))
     }
 
     /// The whole answer, with its head.
@@ -184,7 +184,7 @@ async fn a_pruned_value_is_in_no_file_no_message_and_no_answer(world: &mut World
     let object = world.objects.get("Model", "changes").await?.context("it is there")?;
     ensure!(serde_json::to_string(&object)?.contains(SECRET));
 
-    let mut seen = Seen::default();
+    let mut seen = CheckedTexts::default();
     // A row that differs, so that the audit has something to report.
     world.database.sql("UPDATE model SET algorithm = 'z' WHERE name = 'before'").await?;
     let all: [&[&str]; 12] = [
@@ -209,7 +209,7 @@ async fn a_pruned_value_is_in_no_file_no_message_and_no_answer(world: &mut World
     ensure!(audited.contains("before"), "the audit has found the row: {audited}");
     ensure!(seen.texts[8].1.contains("bad"), "the reject is listed: {}", seen.texts[8].1);
 
-    let serving = Serving::start(world, &kinds)?;
+    let serving = ServeProcess::start(world, &kinds)?;
     let models = format!("/apis/michelangelo.api/v2/namespaces/{}/models", world.objects.namespace);
     let list = async || Ok(serving.get(&models, "application/json").unwrap_or_default());
     let listed = within(Duration::from_secs(30), "an answer", list, |answer| answer.contains(" 200 ")).await?;

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::world::World;
 
 // Requests to the API server do not depend on the database.
-on_servers! { Own::CLUSTER => the_ingester_uses_exactly_the_rights_that_deploy_grants [mariadb MARIADB] }
+on_servers! { OwnServers::CLUSTER => the_ingester_uses_exactly_the_rights_that_deploy_grants [mariadb MARIADB] }
 
 /// The grants of the ClusterRoles and Roles in `deploy/`.
 fn granted() -> Result<BTreeSet<Access>> {

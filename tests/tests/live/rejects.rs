@@ -14,23 +14,23 @@ use crate::world::World;
 use crate::{on_every_database, on_own_api_servers, on_servers};
 use ingester_tests::Edition;
 
-on_every_database! { Own::CLUSTER =>
+on_every_database! { OwnServers::CLUSTER =>
     an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
 }
 
-on_own_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { OwnServers::CLUSTER =>
     a_rejected_object_can_still_be_deleted
     an_object_that_is_nested_too_deeply_stops_nothing_and_is_held_until_it_is_given_up
 }
 
-on_servers! { Own::NOTHING => an_api_server_without_events_is_not_complained_about [modern MODERN] }
+on_servers! { OwnServers::NOTHING => an_api_server_without_events_is_not_complained_about [modern MODERN] }
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing
     the_reject_of_an_object_that_is_gone_is_deleted
 }
 
-on_every_database! { Own::BOTH =>
+on_every_database! { OwnServers::BOTH =>
     an_object_that_only_the_database_refuses_is_rejected_alone
 }
 

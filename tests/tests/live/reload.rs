@@ -8,8 +8,8 @@ use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_servers! { Own::NOTHING => a_changed_file_is_taken_up_and_one_with_mistakes_changes_nothing [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
-on_servers! { Own::NOTHING => a_scheduled_audit_counts_its_findings_and_repairs_nothing [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
+on_servers! { OwnServers::NOTHING => a_changed_file_is_taken_up_and_one_with_mistakes_changes_nothing [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
+on_servers! { OwnServers::NOTHING => a_scheduled_audit_counts_its_findings_and_repairs_nothing [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
 
 async fn a_changed_file_is_taken_up_and_one_with_mistakes_changes_nothing(world: &mut World) -> Result<()> {
     let period = vec!["resyncPeriod: 1s"];

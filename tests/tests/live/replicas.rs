@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-crate::on_every_database! { crate::world::Own::NOTHING =>
+crate::on_every_database! { crate::world::OwnServers::NOTHING =>
     members_take_over_what_others_leave_behind
     a_kind_in_shards_has_every_row
 }

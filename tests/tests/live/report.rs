@@ -12,7 +12,7 @@ use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     every_sample_and_every_update_reaches_its_row
 }
 

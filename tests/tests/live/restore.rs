@@ -10,7 +10,7 @@ use crate::on_own_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_own_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { OwnServers::CLUSTER =>
     rows_follow_a_cluster_that_was_restored_while_the_ingester_ran
     rows_follow_a_cluster_that_was_restored_while_the_ingester_was_down
 }

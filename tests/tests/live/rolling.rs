@@ -14,7 +14,7 @@ use crate::replicas::shared;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     members_of_the_next_release_take_over_and_fill_its_columns
 }
 
@@ -92,7 +92,7 @@ impl Update {
     }
 
     /// Waits until all of them have rows.
-    async fn stored(&self, world: &World) -> Result<()> {
+    async fn await_stored(&self, world: &World) -> Result<()> {
         let rows = async || world.database.count("configmap WHERE name LIKE 'map-%'").await;
         eventually("a row for each object", rows, |rows| *rows == self.made as u64).await.map(drop)
     }
@@ -104,7 +104,7 @@ async fn members_of_the_next_release_take_over_and_fill_its_columns(world: &mut 
     world.start_with(&update.before)?;
     let second = world.another(&update.before)?;
     shared(world, 2, 2).await?;
-    update.stored(world).await?;
+    update.await_stored(world).await?;
     let before = world.database.count("configmap WHERE ingest_version = 1 AND tier LIKE 'tier-%'").await?;
     ensure!(before == 20, "{before} rows of the first release");
 
@@ -112,16 +112,16 @@ async fn members_of_the_next_release_take_over_and_fill_its_columns(world: &mut 
     let third = world.another(&update.after)?;
     third.wait_ready(DEADLINE)?;
     update.make(10).await?;
-    update.stored(world).await?;
+    update.await_stored(world).await?;
 
     ensure!(second.stop()?.status.success());
     update.make(10).await?;
-    update.stored(world).await?;
+    update.await_stored(world).await?;
     let fourth = world.another(&update.after)?;
     fourth.wait_ready(DEADLINE)?;
     world.stop()?;
     update.make(10).await?;
-    update.stored(world).await?;
+    update.await_stored(world).await?;
 
     // Regardless of its writer and its time, each row is as the next release writes it.
     let old = async || {

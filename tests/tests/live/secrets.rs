@@ -8,12 +8,12 @@ use crate::settings::{Mysql, Settings};
 use crate::world::World;
 use crate::{on_every_database, on_mariadb_and_mysql};
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     no_log_shows_the_password_of_a_working_database
 }
 
 // The tests' PostgreSQL servers do not ask for a password.
-on_mariadb_and_mysql! { Own::NOTHING =>
+on_mariadb_and_mysql! { OwnServers::NOTHING =>
     no_log_or_error_shows_the_password_of_a_failing_database
 }
 

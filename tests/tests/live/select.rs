@@ -1,7 +1,7 @@
 //! Kinds that are read only as far as a label selector and a field selector match.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::count::Counted;
+use ingester_tests::count::CountingProxy;
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::settings::Settings;
 use crate::world::World;
 
 // What a selector does depends on the API server.
-on_servers! { Own::CLUSTER => what_leaves_the_selection_is_left_out_and_not_gone [mariadb MARIADB #[ignore = "before a release"]] [modern MODERN] }
+on_servers! { OwnServers::CLUSTER => what_leaves_the_selection_is_left_out_and_not_gone [mariadb MARIADB #[ignore = "before a release"]] [modern MODERN] }
 
-on_servers! { Own::CLUSTER => what_is_not_selected_does_not_travel [mariadb MARIADB #[ignore = "before a release"]] [modern MODERN] }
+on_servers! { OwnServers::CLUSTER => what_is_not_selected_does_not_travel [mariadb MARIADB #[ignore = "before a release"]] [modern MODERN] }
 
 /// `INGESTER_TEST_SELECTED=2000` is the number of objects.
 const OBJECTS: &str = "INGESTER_TEST_SELECTED";
@@ -31,7 +31,7 @@ async fn travels(
     value: &str,
 ) -> Result<[u64; 2]> {
     let port = world.cluster.url().rsplit_once(':').context("a port")?.1.parse()?;
-    let counted = Counted::to(port).await?;
+    let counted = CountingProxy::to(port).await?;
     let kubeconfig = world.cluster.service_account_kubeconfig_at(counted.port())?;
     let settings = Settings { ingester: selecting, ..world.settings() };
     let ingester = world.another_by(&settings, &kubeconfig)?;
@@ -76,7 +76,7 @@ async fn what_is_not_selected_does_not_travel(world: &mut World) -> Result<()> {
 }
 
 /// A row's state and its text.
-async fn stored(world: &World, name: &str) -> Result<(String, String)> {
+async fn read_stored(world: &World, name: &str) -> Result<(String, String)> {
     let sql = format!("SELECT delete_time IS NULL, json FROM model WHERE name = '{name}' ORDER BY create_time DESC");
     let rows = world.database.sql(&sql).await?;
     let [live, text] = &rows.first().context("a row")?[..] else { anyhow::bail!("{rows:?}") };
@@ -118,7 +118,7 @@ async fn what_leaves_the_selection_is_left_out_and_not_gone(world: &mut World) -
     let team = json!({"metadata": {"labels": {"draft": null}}, "spec": {"algorithm": "again"}});
     world.objects.patch("Model", "leaves", &team).await?;
     world.row_that("live", "Model", "leaves", |row| row.is_live()).await?;
-    assert!(stored(world, "leaves").await?.1.contains("again"));
+    assert!(read_stored(world, "leaves").await?.1.contains("again"));
     // An object that enters the selection.
     world.objects.patch("Model", "other", &json!({"metadata": {"labels": {"team": "search"}}})).await?;
     world.row_that("live", "Model", "other", |row| row.is_live()).await?;
@@ -126,7 +126,7 @@ async fn what_leaves_the_selection_is_left_out_and_not_gone(world: &mut World) -
     world.objects.patch("Model", "stays", &json!({"spec": {"algorithm": "last"}})).await?;
     world.objects.delete("Model", "stays").await?;
     world.row_that("deleted", "Model", "stays", |row| row.deleted).await?;
-    assert!(stored(world, "stays").await?.1.contains("last"));
+    assert!(read_stored(world, "stays").await?.1.contains("last"));
 
     // Its list finds changes from a time when no ingester ran.
     world.stop()?;

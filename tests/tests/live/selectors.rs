@@ -5,7 +5,7 @@ use crd_specs::model::Model;
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_sql::query::{Filter, Query, parse_field_selector, parse_label_selector};
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_store::{ConnectOptions, Store};
 use kube::ResourceExt as _;
 use kube::api::{Api, ListParams};
@@ -17,7 +17,7 @@ use crate::on_own_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_own_api_servers! { Own::CLUSTER =>
+on_own_api_servers! { OwnServers::CLUSTER =>
     selectors_select_what_they_select_in_the_cluster
 }
 
@@ -197,17 +197,17 @@ const EXTENSIONS: &[(&str, usize)] = &[
 ];
 
 /// Names by uid.
-type Selected = BTreeMap<String, String>;
+type NamesByUid = BTreeMap<String, String>;
 
 /// The requests to both sides.
-struct Both {
+struct BothSides {
     api: Api<kube::api::DynamicObject>,
     store: Store,
 }
 
-impl Both {
+impl BothSides {
     /// The names that the API server selects.
-    async fn in_cluster(&self, params: &ListParams) -> kube::Result<Selected> {
+    async fn in_cluster(&self, params: &ListParams) -> kube::Result<NamesByUid> {
         let objects = self.api.list(params).await?.items;
         let name = |object: &kube::api::DynamicObject| {
             format!("{}/{}", object.namespace().unwrap_or_default(), object.name_any())
@@ -216,15 +216,15 @@ impl Both {
     }
 
     /// The names that the store selects, page by page.
-    async fn in_store(&self, filters: Vec<Filter>) -> Result<Selected> {
+    async fn in_store(&self, filters: Vec<Filter>) -> Result<NamesByUid> {
         let query = Query { filters, ..Query::default() };
         let asked = self.store.ask_about(&Kind::of::<Model>(), &query, Limits::default())?;
-        let wanted = Wanted { places: vec![base::NAMESPACE, base::NAME], labels: false };
-        let (mut selected, mut token) = (Selected::new(), None);
+        let wanted = RequestedParts { places: vec![base::NAMESPACE, base::NAME], labels: false };
+        let (mut selected, mut token) = (NamesByUid::new(), None);
         loop {
             let page = asked.page(&wanted, 150, token.as_deref()).await?;
             for row in &page.rows {
-                let name = format!("{}/{}", row.text(base::NAMESPACE), row.text(base::NAME));
+                let name = format!("{}/{}", row.get_text(base::NAMESPACE), row.get_text(base::NAME));
                 let twice = selected.insert(row.uid().to_owned(), name);
                 ensure!(twice.is_none(), "{twice:?} is on two pages");
             }
@@ -241,7 +241,7 @@ impl Both {
             self.in_cluster(&selector.params()).await.with_context(|| format!("the API server: {selector:?}"))?;
         let filters = selector.filters().with_context(|| format!("{selector:?}"))?;
         let store = self.in_store(filters).await.with_context(|| format!("the store: {selector:?}"))?;
-        let without = |one: &Selected, other: &Selected| -> BTreeSet<String> {
+        let without = |one: &NamesByUid, other: &NamesByUid| -> BTreeSet<String> {
             one.iter().filter(|(uid, _)| !other.contains_key(*uid)).map(|(_, name)| name.clone()).collect()
         };
         if cluster != store {
@@ -320,7 +320,7 @@ async fn selectors_select_what_they_select_in_the_cluster(world: &mut World) -> 
     let resource = kube::core::ApiResource::erase::<Model>(&());
     let api = Api::all_with(world.objects.client.clone(), &resource);
     let store = Store::connect(&world.database.url.parse()?, ConnectOptions::default()).await?;
-    let both = Both { api, store };
+    let both = BothSides { api, store };
     let (differences, all) = (&mut Vec::new(), MODELS - 1);
     for text in LABEL_SELECTORS {
         let selected = both.select(&Selector::Label(text), differences).await?;

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::world::World;
 
 // Gathering depends neither on the API server nor on the database.
-on_servers! { Own::CLUSTER => objects_that_change_each_second_are_written_once_in_a_while [modern MODERN] }
+on_servers! { OwnServers::CLUSTER => objects_that_change_each_second_are_written_once_in_a_while [modern MODERN] }
 
 /// `INGESTER_TEST_SETTLING=1000` is the number of objects, which change for a minute then.
 const OBJECTS: &str = "INGESTER_TEST_SETTLING";

@@ -16,7 +16,7 @@ use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on
     a_kind_that_is_suspended_at_the_start_waits_until_it_goes_on
 }
@@ -27,7 +27,7 @@ const MODEL: &str = "kind=\"Model\"";
 const SUSPENDED: &str = "Kind is suspended";
 
 /// Everything in the tables of models.
-async fn rows(world: &World) -> Result<Vec<Vec<Option<String>>>> {
+async fn read_rows(world: &World) -> Result<Vec<Vec<Option<String>>>> {
     let mut rows = Vec::new();
     for sql in [
         "SELECT uid, res_version, update_time, delete_time, evict_time, json FROM model ORDER BY uid",
@@ -41,13 +41,13 @@ async fn rows(world: &World) -> Result<Vec<Vec<Option<String>>>> {
 }
 
 /// Changes an object and creates others, all the time.
-struct Busy {
+struct BackgroundChanges {
     end: Arc<AtomicBool>,
     created: Arc<AtomicU32>,
     task: JoinHandle<Result<()>>,
 }
 
-impl Busy {
+impl BackgroundChanges {
     fn start(objects: &Objects) -> Self {
         let (end, created) = (Arc::<AtomicBool>::default(), Arc::<AtomicU32>::default());
         let (objects, ended, count) = (objects.clone(), end.clone(), created.clone());
@@ -66,7 +66,7 @@ impl Busy {
             }
             Ok(())
         });
-        Busy { end, created, task }
+        BackgroundChanges { end, created, task }
     }
 
     fn created(&self) -> u32 {
@@ -101,11 +101,11 @@ async fn a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on(world: &
     }
 
     // While objects come and change.
-    let busy = Busy::start(&world.objects);
+    let busy = BackgroundChanges::start(&world.objects);
     world.reconfigure(&suspended)?;
     let said = async || world.log_lines(&[SUSPENDED, MODEL]);
     eventually("the kind to be suspended", said, |lines| lines.len() == 1).await?;
-    let (before, quiet, created) = (rows(world).await?, get("quiet").await?, busy.created());
+    let (before, quiet, created) = (read_rows(world).await?, get("quiet").await?, busy.created());
     let waiting: Vec<String> = lacking(world).await?;
 
     world.objects.patch("Model", "changed", &json!({"spec": {"algorithm": "y"}})).await?;
@@ -123,7 +123,7 @@ async fn a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on(world: &
     eventually("two more resyncs", passed, |seconds| *seconds > 2.0).await?;
     eventually("more objects", async || Ok(busy.created()), |count| *count > created + 3).await?;
 
-    assert_eq!(rows(world).await?, before);
+    assert_eq!(read_rows(world).await?, before);
     assert_eq!(get("quiet").await?, quiet);
     assert_eq!(get("evicted").await?, immutable);
     assert_eq!(get("annotated").await?.metadata.deletion_timestamp, None);
@@ -142,7 +142,7 @@ async fn a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on(world: &
     let audit = world.audit(&["--repair", "Model"])?;
     assert_eq!(audit.code, Some(1), "{audit:?}");
     assert!(audit.err.contains("Kind is suspended: what differs is not repaired"), "{audit:?}");
-    assert_eq!(rows(world).await?, before);
+    assert_eq!(read_rows(world).await?, before);
 
     world.reconfigure(&settings)?;
     for name in ["deleted", "annotated", "evicted"] {

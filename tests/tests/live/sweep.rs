@@ -13,14 +13,14 @@ use crate::settings::Settings;
 use crate::world::World;
 use crate::{on_both_api_servers, on_every_database, on_servers};
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     only_objects_deleted_while_the_ingester_was_down_are_swept
     rows_changed_by_hand_are_corrected_at_the_next_start
 }
 
-on_servers! { Own::NOTHING => hundreds_of_differences_are_read_again_and_repaired_together [mariadb MARIADB #[ignore = "before a release"]] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN] }
+on_servers! { OwnServers::NOTHING => hundreds_of_differences_are_read_again_and_repaired_together [mariadb MARIADB #[ignore = "before a release"]] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN] }
 
-on_every_database! { Own::NOTHING =>
+on_every_database! { OwnServers::NOTHING =>
     a_sweep_beyond_the_limit_marks_nothing_and_says_so
 }
 
@@ -44,7 +44,7 @@ async fn only_objects_deleted_while_the_ingester_was_down_are_swept(world: &mut 
     let elsewhere = async || {
         let mut rows = Vec::new();
         for kind in kinds() {
-            rows.extend(world.database.rows(kind, &world.elsewhere.namespace).await?);
+            rows.extend(world.database.list_rows(kind, &world.elsewhere.namespace).await?);
         }
         anyhow::Ok(rows)
     };
@@ -67,7 +67,7 @@ async fn only_objects_deleted_while_the_ingester_was_down_are_swept(world: &mut 
         assert!(world.row(kind, "evicted").await?.is_some_and(|row| row.evicted && !row.deleted), "{kind}");
     }
     world.settled().await?;
-    let mut after = world.database.rows("Model", &world.elsewhere.namespace).await?;
+    let mut after = world.database.list_rows("Model", &world.elsewhere.namespace).await?;
     after.sort_by(|a, b| a.uid.cmp(&b.uid));
     let mut models =
         before.into_iter().filter(|row| after.iter().any(|model| model.uid == row.uid)).collect::<Vec<_>>();

@@ -9,13 +9,13 @@ use crate::settings::Settings;
 use crate::world::World;
 use crate::{on_both_api_servers, on_servers};
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     finalizers_remove_takes_only_our_finalizer_off_every_object
     the_audit_names_every_difference_and_repairs_it_when_asked
 }
 
 // Finalizers do not depend on the database.
-on_servers! { Own::CLUSTER => objects_outside_of_a_narrowed_configuration_are_named_and_let_go [mysql MYSQL] }
+on_servers! { OwnServers::CLUSTER => objects_outside_of_a_narrowed_configuration_are_named_and_let_go [mysql MYSQL] }
 
 async fn finalizers_remove_takes_only_our_finalizer_off_every_object(world: &mut World) -> Result<()> {
     for kind in kinds() {

@@ -12,11 +12,11 @@ use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_servers! { Own::NOTHING => test_objects_live_their_lives_and_are_taken_away
+on_servers! { OwnServers::NOTHING => test_objects_live_their_lives_and_are_taken_away
     [mariadb MARIADB] [modern MODERN]
 }
 
-on_servers! { Own::NOTHING => test_objects_live_in_sqlite_too [classic MARIADB] }
+on_servers! { OwnServers::NOTHING => test_objects_live_in_sqlite_too [classic MARIADB] }
 
 async fn test_objects_live_their_lives_and_are_taken_away(world: &mut World) -> Result<()> {
     let settings = world.settings();

@@ -1,7 +1,9 @@
 //! One test's world: a namespace, a database, and an ingester between them.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::{Edition, Ingester, ingester::Ran, skipped_without_galera, skipped_without_modern_apiserver};
+use ingester_tests::{
+    Edition, Ingester, ingester::CommandResult, skipped_without_galera, skipped_without_modern_apiserver,
+};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -17,16 +19,16 @@ use crate::settings::Settings;
 
 /// Which servers a test has for itself, because it stops or kills them, or counts the requests that they receive.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
+pub(crate) struct OwnServers {
     cluster: bool,
     database: bool,
 }
 
-impl Own {
-    pub(crate) const NOTHING: Self = Own { cluster: false, database: false };
-    pub(crate) const CLUSTER: Self = Own { cluster: true, database: false };
-    pub(crate) const DATABASE: Self = Own { cluster: false, database: true };
-    pub(crate) const BOTH: Self = Own { cluster: true, database: true };
+impl OwnServers {
+    pub(crate) const NOTHING: Self = OwnServers { cluster: false, database: false };
+    pub(crate) const CLUSTER: Self = OwnServers { cluster: true, database: false };
+    pub(crate) const DATABASE: Self = OwnServers { cluster: false, database: true };
+    pub(crate) const BOTH: Self = OwnServers { cluster: true, database: true };
 }
 
 /// The servers that a test runs on.
@@ -104,8 +106,8 @@ macro_rules! on_own_api_servers {
 macro_rules! on_servers {
     ($own:expr => $name:ident $([$test:ident $servers:ident $(#[$attribute:meta])?])*) => {
         mod $name {
-            use $crate::world::{Own, Servers, run};
-            const OWN: Own = $own;
+            use $crate::world::{OwnServers, Servers, run};
+            const OWN: OwnServers = $own;
             $(
                 #[test]
                 $(#[$attribute])?
@@ -123,7 +125,7 @@ static WORLDS: Semaphore = Semaphore::const_new(4);
 pub(crate) fn run(
     name: &str,
     servers: Servers,
-    own: Own,
+    own: OwnServers,
     test: impl AsyncFnOnce(&mut World) -> Result<()>,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -152,7 +154,7 @@ pub(crate) struct World {
 
 impl World {
     /// `None`, after it has said so, if one of the servers is not installed.
-    async fn new(name: &str, servers: Servers, own: Own) -> Result<Option<Self>> {
+    async fn new(name: &str, servers: Servers, own: OwnServers) -> Result<Option<Self>> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let database = match servers.galera {
@@ -311,7 +313,7 @@ impl World {
     }
 
     /// `ingester audit` with the same configuration.
-    pub(crate) fn audit(&self, arguments: &[&str]) -> Result<Ran> {
+    pub(crate) fn audit(&self, arguments: &[&str]) -> Result<CommandResult> {
         self.ingester().run(&[&["audit"], arguments].concat())
     }
 

@@ -6,7 +6,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
 use ingester_server::status::{Reason, Status};
-use ingester_server::write::{self, Answer, Options, Target};
+use ingester_server::write::{self, Options, WriteResponse, WriteTarget};
 use ingester_store::compare::differences;
 use ingester_store::{ConnectOptions, Store, StoredRow};
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::objects::{OURS, has_finalizer, model, uid};
 use crate::on_both_api_servers;
 use crate::world::World;
 
-on_both_api_servers! { Own::NOTHING =>
+on_both_api_servers! { OwnServers::NOTHING =>
     what_is_written_while_objects_are_evicted_is_not_lost
 }
 
@@ -35,23 +35,23 @@ struct Writer {
 }
 
 impl Writer {
-    fn target<'a>(&'a self, name: &'a str) -> Target<'a> {
-        Target { kind: kind(), namespace: &self.namespace, name }
+    fn target<'a>(&'a self, name: &'a str) -> WriteTarget<'a> {
+        WriteTarget { kind: kind(), namespace: &self.namespace, name }
     }
 
-    async fn label(&self, name: &str, key: &str) -> Result<Answer, Status> {
+    async fn label(&self, name: &str, key: &str) -> Result<WriteResponse, Status> {
         let body = json!({"metadata": {"labels": {key: "yes"}}}).to_string();
         let content_type = Some("application/merge-patch+json");
         let (options, body) = (Options::default(), body.as_bytes());
         write::patch(&self.store, self.target(name), &options, content_type, body).await
     }
 
-    async fn delete(&self, name: &str) -> Result<Answer, Status> {
+    async fn delete(&self, name: &str) -> Result<WriteResponse, Status> {
         write::delete(&self.store, self.target(name), &Options::default(), None, b"").await
     }
 
     /// Repeats a write until it is done: until the object is stored, and evicted, and has left etcd.
-    async fn until_done<F: Future<Output = Result<Answer, Status>>>(&self, write: impl Fn() -> F) -> Result<()> {
+    async fn until_done<F: Future<Output = Result<WriteResponse, Status>>>(&self, write: impl Fn() -> F) -> Result<()> {
         let end = Instant::now() + DEADLINE;
         loop {
             match write().await {
@@ -75,7 +75,7 @@ impl Writer {
     }
 
     async fn row(&self, uid: &str) -> Result<StoredRow> {
-        self.store.stored(kind().table(), &[uid]).await?.pop().context("a row")
+        self.store.read_stored(kind().table(), &[uid]).await?.pop().context("a row")
     }
 }
 

@@ -13,7 +13,7 @@ fn alerts() -> Vec<Json> {
     groups.iter().flat_map(|group| group["rules"].as_array().unwrap().clone()).collect()
 }
 
-fn text<'j>(alert: &'j Json, pointer: &str) -> &'j str {
+fn read_text<'j>(alert: &'j Json, pointer: &str) -> &'j str {
     alert.pointer(pointer).and_then(Json::as_str).unwrap_or_else(|| panic!("{alert} has no {pointer}"))
 }
 
@@ -24,15 +24,18 @@ fn every_alert_says_what_is_wrong_and_has_its_section_in_the_documentation() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let repository = manifest.lines().find_map(|line| line.strip_prefix("repository = ")).unwrap().trim_matches('"');
     let alerts = alerts();
-    let names: Vec<&str> = alerts.iter().map(|alert| text(alert, "/alert")).collect();
+    let names: Vec<&str> = alerts.iter().map(|alert| read_text(alert, "/alert")).collect();
     assert_eq!(described, names, "one section for each alert, in the same order");
     for alert in &alerts {
-        assert!(["critical", "warning", "info"].contains(&text(alert, "/labels/severity")), "{alert}");
+        assert!(["critical", "warning", "info"].contains(&read_text(alert, "/labels/severity")), "{alert}");
         for annotation in ["summary", "description"] {
-            assert!(text(alert, &format!("/annotations/{annotation}")).len() > 15, "{alert}");
+            assert!(read_text(alert, &format!("/annotations/{annotation}")).len() > 15, "{alert}");
         }
-        let anchor = text(alert, "/alert").to_lowercase();
-        assert_eq!(text(alert, "/annotations/runbook_url"), format!("{repository}/blob/main/docs/alerts.md#{anchor}"));
+        let anchor = read_text(alert, "/alert").to_lowercase();
+        assert_eq!(
+            read_text(alert, "/annotations/runbook_url"),
+            format!("{repository}/blob/main/docs/alerts.md#{anchor}")
+        );
     }
 }
 
@@ -107,7 +110,7 @@ fn hold_against_the_documentation(expression: &str, metrics: &BTreeMap<String, M
 fn alerts_name_only_metrics_and_labels_that_exist() {
     let metrics = documented_metrics();
     for alert in alerts() {
-        hold_against_the_documentation(text(&alert, "/expr"), &metrics, &BTreeSet::new());
+        hold_against_the_documentation(read_text(&alert, "/expr"), &metrics, &BTreeSet::new());
     }
 }
 
@@ -137,10 +140,10 @@ fn promtool_accepts_the_alerts_and_each_fires_when_it_should() {
     let mut fired = BTreeSet::new();
     for case in cases["tests"].as_array().unwrap().iter().flat_map(|test| test["alert_rule_test"].as_array().unwrap()) {
         if case["exp_alerts"].as_array().is_some_and(|alerts| !alerts.is_empty()) {
-            fired.insert(text(case, "/alertname").to_owned());
+            fired.insert(read_text(case, "/alertname").to_owned());
         }
     }
-    let names: BTreeSet<String> = alerts().iter().map(|alert| text(alert, "/alert").to_owned()).collect();
+    let names: BTreeSet<String> = alerts().iter().map(|alert| read_text(alert, "/alert").to_owned()).collect();
     assert_eq!(fired, names, "every alert has a case in which it fires");
 }
 
@@ -171,7 +174,7 @@ fn expressions(panel: &Json) -> Vec<(String, &Json)> {
     let targets = panel["targets"].as_array().unwrap().iter();
     targets
         .map(|target| {
-            let expression = text(target, "/expr").replace("$__rate_interval", "5m");
+            let expression = read_text(target, "/expr").replace("$__rate_interval", "5m");
             (expression.replace("$namespace", ".*").replace("$kind", ".*"), target)
         })
         .collect()
@@ -183,13 +186,13 @@ fn every_panel_has_its_place_its_title_a_unit_and_a_description() {
     for (file, dashboard) in dashboards() {
         for key in ["uid", "title"] {
             assert!(
-                names.insert(text(&dashboard, &format!("/{key}")).to_owned()),
+                names.insert(read_text(&dashboard, &format!("/{key}")).to_owned()),
                 "{file}: another one has this {key}"
             );
         }
         let (mut ids, mut titles, mut taken) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for panel in dashboard["panels"].as_array().unwrap() {
-            let title = text(panel, "/title");
+            let title = read_text(panel, "/title");
             assert!(ids.insert(panel["id"].as_u64().unwrap()), "{file}: {title}: another panel has this id");
             let [x, y, w, h] = ["x", "y", "w", "h"].map(|key| panel["gridPos"][key].as_u64().unwrap());
             assert!(x + w <= 24, "{file}: {title} is beyond the grid's 24 columns");
@@ -200,10 +203,10 @@ fn every_panel_has_its_place_its_title_a_unit_and_a_description() {
         let panels = panels(&dashboard);
         assert!(panels.len() > 10, "{file}");
         for panel in panels {
-            let title = text(panel, "/title");
+            let title = read_text(panel, "/title");
             assert!(!title.is_empty() && titles.insert(title), "{file}: two panels are called {title}");
-            assert!(!text(panel, "/fieldConfig/defaults/unit").is_empty(), "{file}: {title}");
-            assert!(text(panel, "/description").len() > 15, "{file}: {title}");
+            assert!(!read_text(panel, "/fieldConfig/defaults/unit").is_empty(), "{file}: {title}");
+            assert!(read_text(panel, "/description").len() > 15, "{file}: {title}");
         }
     }
 }
@@ -215,7 +218,7 @@ fn dashboards_ask_only_for_metrics_and_labels_that_exist() {
         for panel in panels(&dashboard) {
             for (expression, target) in expressions(panel) {
                 assert!(!expression.contains('$'), "{file}: a variable in {expression}");
-                let legend = text(target, "/legendFormat");
+                let legend = read_text(target, "/legendFormat");
                 let shown = legend.split("{{").skip(1).filter_map(|rest| rest.split("}}").next());
                 hold_against_the_documentation(&expression, &metrics, &shown.map(str::to_owned).collect());
             }

@@ -2,8 +2,8 @@
 
 use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, apply, connect, first, job, releases, second, write};
 use anyhow::{Context as _, Result, bail, ensure};
-use ingester_store::changes::What;
-use ingester_store::migrate::{MigrationState, Released};
+use ingester_store::changes::ChangeKind;
+use ingester_store::migrate::{MigrationState, ReleasedSchema};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::{on_every_database, on_galera};
@@ -150,7 +150,7 @@ async fn a_table_that_is_made_again_resets_its_log(database: Database) -> Result
     apply(&releases.second, &store).await?;
     let last = store.number_changes(table).await?;
     let news = store.changes_after(table, at, 9).await?;
-    ensure!(news.iter().any(|change| change.what == What::Reset), "{news:?}");
+    ensure!(news.iter().any(|change| change.what == ChangeKind::Reset), "{news:?}");
     ensure!(database.count("job").await? == 0);
     // Nothing remains to be done, and nothing is recorded.
     apply(&releases.second, &store).await?;
@@ -176,7 +176,7 @@ async fn a_migration_that_is_killed_anywhere_resets_the_log_of_its_table(databas
 }
 
 /// Reverts the tables and makes them again, kills that after so many polls, and goes on. Returns true if it was killed.
-async fn is_killed_after(polls: usize, first: &Released, database: &Database, store: &Store) -> Result<bool> {
+async fn is_killed_after(polls: usize, first: &ReleasedSchema, database: &Database, store: &Store) -> Result<bool> {
     let table = FIRST_KIND.table();
     let at = store.number_changes(table).await?;
     first.revert(store, 0, &mut |_| {}).await?;
@@ -188,7 +188,7 @@ async fn is_killed_after(polls: usize, first: &Released, database: &Database, st
     apply(first, store).await?;
     store.number_changes(table).await?;
     let news = store.changes_after(table, at, 99).await?;
-    ensure!(news.iter().any(|change| change.what == What::Reset), "killed after {polls} polls: {news:?}");
+    ensure!(news.iter().any(|change| change.what == ChangeKind::Reset), "killed after {polls} polls: {news:?}");
     Ok(killed)
 }
 
@@ -278,7 +278,7 @@ async fn a_migration_that_differs_from_the_released_one_is_named(database: Datab
 async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
-    let states = async |released: &Released| -> Result<Vec<(i64, MigrationState)>> {
+    let states = async |released: &ReleasedSchema| -> Result<Vec<(i64, MigrationState)>> {
         Ok(released.info(&store).await?.into_iter().map(|info| (info.version, info.state)).collect())
     };
     let planned = async || -> Result<Vec<(String, bool)>> {

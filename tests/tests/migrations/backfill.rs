@@ -42,7 +42,7 @@ async fn fill(store: &Store) -> Result<BackfillProgress> {
 /// Fails unless a row has the values of the object.
 async fn is_as(store: &Store, object: &serde_json::Value) -> Result<()> {
     let fresh = row(&SECOND_KIND, object);
-    let stored = store.stored(SECOND_KIND.table(), &[&fresh.uid]).await?;
+    let stored = store.read_stored(SECOND_KIND.table(), &[&fresh.uid]).await?;
     let stored = stored.first().context("a row")?;
     ensure!(stored.values[base::JSON + 1..] == fresh.values[base::JSON + 1..], "{stored:?}\n{fresh:?}");
     Ok(())
@@ -100,7 +100,7 @@ async fn rows_written_during_a_backfill_keep_their_newer_values(database: Databa
     });
     let mut rounds = 0;
     while !writing.is_finished() || rounds == 0 {
-        let backfill = Backfill::of(&SECOND_KIND, &[]).map_err(anyhow::Error::msg)?;
+        let backfill = Backfill::for_columns(&SECOND_KIND, &[]).map_err(anyhow::Error::msg)?;
         let filled = store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?;
         ensure!(filled.complete && filled.failed == 0 && filled.read == ROWS as u64, "{filled:?}");
         rounds += 1;
@@ -162,7 +162,7 @@ async fn a_column_is_backfilled_again_on_request(database: Database) -> Result<(
     let store = upgraded(&database, 10).await?;
     fill(&store).await?;
     database.sql("UPDATE job SET owner = 'somebody', priority = 0 WHERE uid < 'uid-000005'").await?;
-    let owner = Backfill::of(&SECOND_KIND, &["owner".to_owned()]).map_err(anyhow::Error::msg)?;
+    let owner = Backfill::for_columns(&SECOND_KIND, &["owner".to_owned()]).map_err(anyhow::Error::msg)?;
     let filled = store.backfill(&owner, None, &CancellationToken::new(), |_| {}).await?;
     ensure!(
         filled == BackfillProgress { read: 10, filled: 5, complete: true, ..BackfillProgress::default() },
@@ -173,7 +173,10 @@ async fn a_column_is_backfilled_again_on_request(database: Database) -> Result<(
         database.count("job WHERE priority = 0 AND uid > 'uid-000000'").await? == 4,
         "only that column was asked for"
     );
-    ensure!(Backfill::of(&SECOND_KIND, &["json".to_owned()]).is_err(), "what every table has is no column to fill");
+    ensure!(
+        Backfill::for_columns(&SECOND_KIND, &["json".to_owned()]).is_err(),
+        "what every table has is no column to fill"
+    );
     Ok(())
 }
 
@@ -189,7 +192,7 @@ async fn a_text_with_nul_is_filled_once(database: Database) -> Result<()> {
     apply(&releases.second, &store).await?;
     // Its priority is filled in any case.
     ensure!(fill(&store).await?.filled == 2);
-    let all = Backfill::of(&SECOND_KIND, &[]).map_err(anyhow::Error::msg)?;
+    let all = Backfill::for_columns(&SECOND_KIND, &[]).map_err(anyhow::Error::msg)?;
     let again = store.backfill(&all, None, &CancellationToken::new(), |_| {}).await?;
     ensure!(again == BackfillProgress { read: 2, complete: true, ..BackfillProgress::default() }, "{again:?}");
     let owner = database.sql("SELECT owner FROM job WHERE uid = 'uid-000001'").await?;

@@ -14,7 +14,7 @@ on_databases! { (a_change_writes_anew_what_its_cost_says) [postgres Postgres] }
 
 /// The server's work for a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Does {
+enum ServerWork {
     /// It changes only the catalog.
     Nothing,
     /// It reads the table, while writers wait.
@@ -54,7 +54,7 @@ async fn files(database: &Database) -> Result<BTreeMap<String, String>> {
 }
 
 async fn a_change_writes_anew_what_its_cost_says(database: Database) -> Result<()> {
-    use Does::{Adds, Nothing, Reads, Rewrites};
+    use ServerWork::{Adds, Nothing, Reads, Rewrites};
     use SqlType::{BigInt, Boolean, DateTime, Double, Int, MediumText, VarChar};
     let server = ServerVersion::parse(connect(&database).await?.server());
     let owner = |ty, nullable| table(&[column("owner", ty, nullable)], &["owner"]);

@@ -7,7 +7,7 @@ use ingester_core::kind::Record;
 use ingester_declare::declare::kinds;
 use ingester_store::Store;
 use ingester_store::migrate::{
-    BackfillProgress, DeclaredError, Folder, GenerateOptions, Ledger, May, MigrationState, Released,
+    AllowedChanges, BackfillProgress, DeclaredError, Folder, GenerateOptions, Ledger, MigrationState, ReleasedSchema,
 };
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
@@ -59,12 +59,12 @@ async fn fill(store: &Store, kind: Kind) -> Result<Option<BackfillProgress>> {
 async fn additions_of_a_file_are_made_and_filled(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let first = declared(&[QUEUE], "")?;
-    let made = store.make_declared(&[first], May::Add).await?;
+    let made = store.make_declared(&[first], AllowedChanges::Add).await?;
     ensure!(made.made.len() == 3 && made.left.is_empty() && first.ingest_version() == 1, "{made:?}");
     write(&store, &first, (0..4).map(|number| job(number, 10))).await?;
     // A column with a key, and a key over both.
     let second = declared(&[QUEUE, OWNER], "  keys: [[queue, owner]]\n")?;
-    let made = store.make_declared(&[second], May::Add).await?;
+    let made = store.make_declared(&[second], AllowedChanges::Add).await?;
     ensure!(made.made.len() == 3 && second.ingest_version() == 2, "{made:?}");
     ensure!(store.missing(&[second]).await?.is_empty());
     ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 4));
@@ -72,14 +72,14 @@ async fn additions_of_a_file_are_made_and_filled(database: Database) -> Result<(
     ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
     // The tables match their declarations: nothing happens again.
     let again = declared(&[QUEUE, OWNER], "  keys: [[queue, owner]]\n")?;
-    ensure!(store.make_declared(&[again], May::Add).await?.made.is_empty() && again.ingest_version() == 2);
+    ensure!(store.make_declared(&[again], AllowedChanges::Add).await?.made.is_empty() && again.ingest_version() == 2);
     Ok(())
 }
 
 async fn a_change_that_does_more_than_add_is_refused_until_allowed(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let first = declared(&[QUEUE, OWNER], "")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     write(&store, &first, [job(0, 10)]).await?;
     // Another type of values, and a new name: both are refused, and the addition beside them is not carried out.
     const PRIORITY: &str = "column: priority, path: .spec.priority, type: BIGINT";
@@ -88,7 +88,7 @@ async fn a_change_that_does_more_than_add_is_refused_until_allowed(database: Dat
         [QUEUE, "column: holder, path: .spec.owner, type: VARCHAR(100), was: owner", PRIORITY],
     ] {
         let other = declared(&columns, "")?;
-        let refused = store.make_declared(&[other], May::Add).await;
+        let refused = store.make_declared(&[other], AllowedChanges::Add).await;
         ensure!(
             matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(|change| change.contains("owner"))),
             "{refused:?}"
@@ -100,18 +100,18 @@ async fn a_change_that_does_more_than_add_is_refused_until_allowed(database: Dat
     }
     // Columns that are not declared any more stay.
     let fewer = declared(&[QUEUE], "")?;
-    let made = store.make_declared(&[fewer], May::Add).await?;
+    let made = store.make_declared(&[fewer], AllowedChanges::Add).await?;
     ensure!(made.made.is_empty() && made.left.len() == 2, "the column and its key: {made:?}");
     write(&store, &fewer, [job(1, 10)]).await?;
     // A rename keeps the values.
     let renamed = declared(&[QUEUE, "column: holder, path: .spec.owner, type: VARCHAR(100), was: owner"], "")?;
-    store.make_declared(&[renamed], May::Change).await?;
+    store.make_declared(&[renamed], AllowedChanges::Change).await?;
     ensure!(database.count("job WHERE holder = 'owner-0-10'").await? == 1);
     // A drop must be explicit.
     let retyped = declared(&[QUEUE, "column: holder, path: .spec.priority, type: BIGINT"], "")?;
-    let refused = store.make_declared(&[retyped], May::Change).await;
+    let refused = store.make_declared(&[retyped], AllowedChanges::Change).await;
     ensure!(matches!(refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
-    store.make_declared(&[retyped], May::Drop).await?;
+    store.make_declared(&[retyped], AllowedChanges::Drop).await?;
     ensure!(fill(&store, retyped).await?.is_some_and(|filled| filled.complete && filled.filled == 2));
     ensure!(database.count("job WHERE holder IN (0, 1)").await? == 2);
     Ok(())
@@ -120,11 +120,11 @@ async fn a_change_that_does_more_than_add_is_refused_until_allowed(database: Dat
 async fn values_that_stay_are_not_lost_by_a_changed_rule(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let keeping = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), keep: true"], "")?;
-    store.make_declared(&[keeping], May::Add).await?;
+    store.make_declared(&[keeping], AllowedChanges::Add).await?;
     write(&store, &keeping, [job(0, 10)]).await?;
     // Without the rule, under another name, and with a weaker one.
     for owner in [OWNER, "column: holder, path: .spec.owner, type: VARCHAR(100), was: owner"] {
-        for may in [May::Add, May::Change] {
+        for may in [AllowedChanges::Add, AllowedChanges::Change] {
             let without = declared(&[QUEUE, owner], "")?;
             let refused = store.make_declared(&[without], may).await;
             ensure!(
@@ -135,19 +135,19 @@ async fn values_that_stay_are_not_lost_by_a_changed_rule(database: Database) -> 
     }
     // A stronger rule takes its place, which cannot be weakened, either.
     let first = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), first: true"], "")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     let again = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), keep: true"], "")?;
-    ensure!(matches!(store.make_declared(&[again], May::Add).await, Err(DeclaredError::Destructive(_))));
+    ensure!(matches!(store.make_declared(&[again], AllowedChanges::Add).await, Err(DeclaredError::Destructive(_))));
     // A column that leaves the file is not forgotten.
     let fewer = declared(&[QUEUE], "")?;
-    store.make_declared(&[fewer], May::Add).await?;
+    store.make_declared(&[fewer], AllowedChanges::Add).await?;
     let back = declared(&[QUEUE, OWNER], "")?;
     ensure!(matches!(store.check_declared(&[back]).await, Err(DeclaredError::Destructive(_))));
     // If explicit, it is carried out.
     let without = declared(&[QUEUE, OWNER], "")?;
-    store.make_declared(&[without], May::Drop).await?;
+    store.make_declared(&[without], AllowedChanges::Drop).await?;
     let without = declared(&[QUEUE, OWNER], "")?;
-    store.make_declared(&[without], May::Add).await?;
+    store.make_declared(&[without], AllowedChanges::Add).await?;
     Ok(())
 }
 
@@ -157,7 +157,7 @@ async fn definitions_are_counted_by_the_database(database: Database) -> Result<(
     for path in [".spec.queue", ".spec.queue", ".spec.owner", ".spec.queue"] {
         let column = format!("column: queue, path: {path}, type: VARCHAR(20)");
         let kind = declared(&[&column], "")?;
-        store.make_declared(&[kind], May::Add).await?;
+        store.make_declared(&[kind], AllowedChanges::Add).await?;
         versions.push(kind.ingest_version());
         // A program that only writes rows learns the same definition.
         let other = declared(&[&column], "")?;
@@ -175,7 +175,7 @@ async fn definitions_are_counted_by_the_database(database: Database) -> Result<(
     store.create_missing(&[kind]).await?;
     write(&store, &kind, [job(0, 10)]).await?;
     database.sql("UPDATE other SET ingest_version = 7").await?;
-    store.make_declared(&[kind], May::Add).await?;
+    store.make_declared(&[kind], AllowedChanges::Add).await?;
     ensure!(kind.ingest_version() == 8 && fill(&store, kind).await?.is_some_and(|filled| filled.read == 1));
     Ok(())
 }
@@ -183,20 +183,20 @@ async fn definitions_are_counted_by_the_database(database: Database) -> Result<(
 async fn a_table_is_that_of_one_kind_and_a_renamed_one_has_definitions_of_its_own(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let first = declared(&[QUEUE], "")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     write(&store, &first, [job(0, 10)]).await?;
     // Another kind would mark the rows of this kind as deleted.
     let text = "kinds:\n- {group: example.com, version: v1, kind: Task, namespaced: true, table: job}";
     let other = kinds("kinds.yaml", text, &|_| Err(std::io::ErrorKind::NotFound.into()))?.kinds[0];
-    let refused = store.make_declared(&[other], May::Drop).await;
+    let refused = store.make_declared(&[other], AllowedChanges::Drop).await;
     ensure!(matches!(&refused, Err(DeclaredError::Owned { owner, .. }) if owner == "Job.example.com"), "{refused:?}");
     // To another definition and back to the first one: the rows have the one in between.
     const OTHER: &str = "column: queue, path: .spec.owner, type: VARCHAR(20)";
     let there = declared(&[OTHER], "  table: task\n  was: job\n")?;
-    store.make_declared(&[there], May::Change).await?;
+    store.make_declared(&[there], AllowedChanges::Change).await?;
     ensure!(there.ingest_version() == 2 && fill(&store, there).await?.is_some_and(|filled| filled.filled == 1));
     let back = declared(&[QUEUE], "  table: job\n  was: task\n")?;
-    store.make_declared(&[back], May::Change).await?;
+    store.make_declared(&[back], AllowedChanges::Change).await?;
     ensure!(back.ingest_version() == 3 && fill(&store, back).await?.is_some_and(|filled| filled.filled == 1));
     ensure!(database.count("job WHERE queue = 'q' AND ingest_version = 3").await? == 1);
     Ok(())
@@ -205,12 +205,12 @@ async fn a_table_is_that_of_one_kind_and_a_renamed_one_has_definitions_of_its_ow
 async fn labels_are_filled_once_they_have_a_table(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let without = declared(&[QUEUE], "  companions: false\n")?;
-    store.make_declared(&[without], May::Add).await?;
+    store.make_declared(&[without], AllowedChanges::Add).await?;
     let mut labelled = job(0, 10);
     labelled["metadata"]["labels"] = serde_json::json!({"team": "a"});
     write(&store, &without, [labelled]).await?;
     let with = declared(&[QUEUE, OWNER], "")?;
-    store.make_declared(&[with], May::Add).await?;
+    store.make_declared(&[with], AllowedChanges::Add).await?;
     ensure!(fill(&store, with).await?.is_some_and(|filled| filled.complete));
     ensure!(database.count("job_labels WHERE value = 'a'").await? == 1);
     Ok(())
@@ -219,7 +219,7 @@ async fn labels_are_filled_once_they_have_a_table(database: Database) -> Result<
 async fn many_values_have_a_table_that_is_made_and_filled(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let first = declared(&[QUEUE], "")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     let tagged = |number, tags: &[&str]| {
         let mut job = job(number, 10);
         job["spec"]["tags"] = serde_json::json!(tags);
@@ -228,7 +228,7 @@ async fn many_values_have_a_table_that_is_made_and_filled(database: Database) ->
     };
     write(&store, &first, [tagged(0, &["a", "b"]), tagged(1, &[])]).await?;
     let second = declared(&[QUEUE, TAGS, LIMITS], "")?;
-    let made = store.make_declared(&[second], May::Add).await?;
+    let made = store.make_declared(&[second], AllowedChanges::Add).await?;
     ensure!(made.made == ["create table `job_tags`", "create table `job_limits`"], "{made:?}");
     ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 2));
     ensure!(database.count("job_tags").await? == 2 && database.count("job_limits WHERE value = '1'").await? == 1);
@@ -237,17 +237,17 @@ async fn many_values_have_a_table_that_is_made_and_filled(database: Database) ->
     ensure!(database.count("job_tags WHERE value = 'c'").await? == 1);
     // Another type of values is more than an addition.
     let other = declared(&[QUEUE, TAGS, &LIMITS.replace("VARCHAR(20)", "INT")], "")?;
-    let refused = store.make_declared(&[other], May::Add).await;
+    let refused = store.make_declared(&[other], AllowedChanges::Add).await;
     let drops = |what: &[String]| what.iter().any(|what| what == "drop table `job_limits`");
     ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(what)) if drops(what)), "{refused:?}");
-    let refused = store.make_declared(&[other], May::Change).await;
+    let refused = store.make_declared(&[other], AllowedChanges::Change).await;
     ensure!(matches!(&refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
-    store.make_declared(&[other], May::Drop).await?;
+    store.make_declared(&[other], AllowedChanges::Drop).await?;
     ensure!(database.count("job_limits").await? == 0 && fill(&store, other).await?.is_some());
     ensure!(database.count("job_limits WHERE value >= 1").await? == 2);
     // A column that has left the file stays.
     let without = declared(&[QUEUE], "")?;
-    ensure!(store.make_declared(&[without], May::Add).await?.made.is_empty());
+    ensure!(store.make_declared(&[without], AllowedChanges::Add).await?.made.is_empty());
     ensure!(database.count("job_tags").await? == 3);
     Ok(())
 }
@@ -292,7 +292,7 @@ async fn only_what_is_made_in_another_way_is_filled_again(database: Database) ->
     const OTHER_TAGS: &str = "column: tags, path: '.spec.others[*]', many: true, type: VARCHAR(20)";
     let store = connect(&database).await?;
     let first = declared(&[QUEUE, OWNER, TAGS, LIMITS], "")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     write(&store, &first, [with_all(0), with_all(1)]).await?;
     let others = [OF_OWNER, OWNER, OTHER_TAGS, LIMITS];
     for (columns, more, left) in [
@@ -305,7 +305,7 @@ async fn only_what_is_made_in_another_way_is_filled_again(database: Database) ->
     ] {
         plant(&database).await?;
         let kind = declared(&columns, more)?;
-        store.make_declared(&[kind], May::Add).await?;
+        store.make_declared(&[kind], AllowedChanges::Add).await?;
         fill(&store, kind).await?;
         let (found, number) = (planted(&database).await?, kind.ingest_version());
         ensure!(found == left, "{columns:?}: {found:?} are left of {left:?}");
@@ -315,7 +315,7 @@ async fn only_what_is_made_in_another_way_is_filled_again(database: Database) ->
     ensure!(database.count("job_tags WHERE value = 'other'").await? == 2);
     // Objects that a filter leaves out have no live row any more, although no column has changed.
     let kind = declared(&others, "  filter: .spec.owner = owner-1-10\n")?;
-    store.make_declared(&[kind], May::Add).await?;
+    store.make_declared(&[kind], AllowedChanges::Add).await?;
     fill(&store, kind).await?;
     ensure!(database.count("job WHERE delete_time IS NULL").await? == 1);
     Ok(())
@@ -326,13 +326,13 @@ async fn what_changed_since_a_row_was_written_is_filled(database: Database) -> R
     const BOUNDS: &str = "column: limits, path: .spec.bounds, many: true, type: VARCHAR(20)";
     let all = [QUEUE, OWNER, TAGS, LIMITS];
     let first = declared(&all, "")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     write(&store, &first, [with_all(0)]).await?;
     // Two changes, without a backfill of the row in between.
     let second = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
     let third = declared(&[OF_OWNER, OWNER, TAGS, BOUNDS], "")?;
     for kind in [second, third] {
-        store.make_declared(&[kind], May::Add).await?;
+        store.make_declared(&[kind], AllowedChanges::Add).await?;
     }
     plant(&database).await?;
     fill(&store, third).await?;
@@ -345,7 +345,7 @@ async fn what_changed_since_a_row_was_written_is_filled(database: Database) -> R
     ensure!(ours.is_some() && ours == theirs, "{ours:?} {theirs:?}");
     // A column that was left out for a while is filled again: the rows that were written meanwhile have no value in it.
     for kind in [declared(&[QUEUE, TAGS, LIMITS], "")?, declared(&all, "")?] {
-        store.make_declared(&[kind], May::Add).await?;
+        store.make_declared(&[kind], AllowedChanges::Add).await?;
         plant(&database).await?;
         fill(&store, kind).await?;
     }
@@ -358,20 +358,20 @@ async fn definitions_without_their_parts_are_compared_as_a_whole(database: Datab
     let store = connect(&database).await?;
     let all = [QUEUE, OWNER, TAGS, LIMITS];
     let first = declared(&all, "")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     write(&store, &first, [with_all(0)]).await?;
     let forget = "DELETE FROM ingester_settings WHERE name LIKE 'recipes/%'";
     // As an earlier release has left it: the definition stays the same, and its parts are recorded.
     database.sql(forget).await?;
     let same = declared(&all, "")?;
-    store.make_declared(&[same], May::Add).await?;
+    store.make_declared(&[same], AllowedChanges::Add).await?;
     ensure!(same.ingest_version() == 1 && fill(&store, same).await?.is_none());
     ensure!(database.count("ingester_settings WHERE name = 'recipes/job/0'").await? == 1);
     // For another definition it is unknown which part differs.
     database.sql(forget).await?;
     plant(&database).await?;
     let other = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
-    store.make_declared(&[other], May::Add).await?;
+    store.make_declared(&[other], AllowedChanges::Add).await?;
     fill(&store, other).await?;
     ensure!(other.ingest_version() == 2 && planted(&database).await? == [0; 5]);
     // An earlier release has recorded another definition since the parts were recorded.
@@ -381,7 +381,7 @@ async fn definitions_without_their_parts_are_compared_as_a_whole(database: Datab
     database.sql("UPDATE job SET ingest_version = 3").await?;
     plant(&database).await?;
     let back = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
-    store.make_declared(&[back], May::Add).await?;
+    store.make_declared(&[back], AllowedChanges::Add).await?;
     fill(&store, back).await?;
     ensure!(back.ingest_version() == 4 && planted(&database).await? == [0; 5]);
     Ok(())
@@ -390,7 +390,7 @@ async fn definitions_without_their_parts_are_compared_as_a_whole(database: Datab
 /// The start of a program: how much it created, and the version of its kind.
 async fn make(store: &Store) -> Result<(usize, u32)> {
     let kind = declared(&[QUEUE, OWNER], "")?;
-    let made = store.make_declared(&[kind], May::Add).await?;
+    let made = store.make_declared(&[kind], AllowedChanges::Add).await?;
     Ok((made.made.len(), kind.ingest_version()))
 }
 
@@ -415,12 +415,12 @@ async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Da
     folder.generate(&[build(&[QUEUE, OWNER])?], &GenerateOptions::default())?;
     let (program, file) = (&of_program.second, folder.released()?);
     let store = connect(&database).await?;
-    let run = async |released: &Released| -> Result<usize> {
+    let run = async |released: &ReleasedSchema| -> Result<usize> {
         let applied = released.apply(&store, &mut |_| {}).await?;
         ensure!(applied.recorded.is_empty() && applied.drift.is_empty(), "{applied:?}");
         Ok(applied.run.len())
     };
-    let states = async |released: &Released| -> Result<Vec<MigrationState>> {
+    let states = async |released: &ReleasedSchema| -> Result<Vec<MigrationState>> {
         Ok(released.info(&store).await?.into_iter().map(|info| info.state).collect())
     };
     let noted = async |table: &str| database.count(&format!("ingester_backfills WHERE table_name = '{table}'")).await;
@@ -467,20 +467,20 @@ async fn structs_without_migrations_follow_until_migrations_take_over(database: 
     // As in a newly started program.
     let started = |kind: Kind| kind.recorded(Box::leak(Box::new(Record::of_whole(kind.definition()))));
     let first = started(FIRST_KIND);
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     write(&store, &first, (0..3).map(|number| job(number, 10))).await?;
     ensure!(database.count("job WHERE ingest_version = 1").await? == 3);
     let second = started(SECOND_KIND);
-    let made = store.make_declared(&[second], May::Add).await?;
+    let made = store.make_declared(&[second], AllowedChanges::Add).await?;
     ensure!(made.made.len() == 4 && second.ingest_version() == 2, "two columns with their keys: {made:?}");
     ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 3));
     ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 3);
     ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
     // The previous release continues beside the columns that it does not know.
     let first = started(FIRST_KIND);
-    let made = store.make_declared(&[first], May::Add).await?;
+    let made = store.make_declared(&[first], AllowedChanges::Add).await?;
     ensure!(made.made.is_empty() && made.left.len() == 4 && first.ingest_version() == 3, "{made:?}");
-    store.make_declared(&[started(SECOND_KIND)], May::Add).await?;
+    store.make_declared(&[started(SECOND_KIND)], AllowedChanges::Add).await?;
 
     // The lock file counts from 1 again.
     let released = releases()?.second;
@@ -503,27 +503,27 @@ async fn a_type_that_holds_less_is_a_change_on_every_database(database: Database
     };
     let store = connect(&database).await?;
     let wide = of("VARCHAR(20)", "VARCHAR(100)")?;
-    store.make_declared(&[wide], May::Add).await?;
+    store.make_declared(&[wide], AllowedChanges::Add).await?;
     write(&store, &wide, [job(0, 10)]).await?;
     let narrow = of("VARCHAR(20)", "VARCHAR(4)")?;
-    let (_, planned) = store.plan_declared(&[narrow], May::Change).await?;
+    let (_, planned) = store.plan_declared(&[narrow], AllowedChanges::Change).await?;
     let drops = |change: &String| change.contains("drop column `owner` VARCHAR(100)");
     ensure!(
         planned.made.iter().any(drops) && !planned.made.iter().any(|change| change.contains("queue")),
         "{planned:?}"
     );
-    let refused = store.make_declared(&[narrow], May::Add).await;
+    let refused = store.make_declared(&[narrow], AllowedChanges::Add).await;
     ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(drops)), "{refused:?}");
-    let refused = store.make_declared(&[narrow], May::Change).await;
+    let refused = store.make_declared(&[narrow], AllowedChanges::Change).await;
     ensure!(matches!(refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
     ensure!(database.count("job WHERE owner = 'owner-0-10'").await? == 1);
-    store.make_declared(&[narrow], May::Drop).await?;
+    store.make_declared(&[narrow], AllowedChanges::Drop).await?;
     ensure!(database.count("job WHERE owner IS NULL").await? == 1, "it does not fit");
     // From then on it is the declared type.
     let again = of("VARCHAR(20)", "VARCHAR(4)")?;
-    ensure!(store.make_declared(&[again], May::Add).await?.made.is_empty());
-    store.make_declared(&[of("VARCHAR(20)", "TEXT, key: false")?], May::Drop).await?;
-    ensure!(store.make_declared(&[of("VARCHAR(20)", "VARCHAR(4)")?], May::Add).await.is_err());
+    ensure!(store.make_declared(&[again], AllowedChanges::Add).await?.made.is_empty());
+    store.make_declared(&[of("VARCHAR(20)", "TEXT, key: false")?], AllowedChanges::Drop).await?;
+    ensure!(store.make_declared(&[of("VARCHAR(20)", "VARCHAR(4)")?], AllowedChanges::Add).await.is_err());
     // A type that is not declared any more is forgotten with the rest.
     store.adopt(&again).await?;
     ensure!(database.count("ingester_settings WHERE name LIKE 'types/%'").await? == 0);
@@ -534,17 +534,17 @@ async fn values_of_many_that_hold_less_are_a_change_on_every_database(database: 
     let of = |ty: &str| declared(&[&format!("column: names, path: '.spec.names[*]', many: true, type: {ty}")], "");
     let store = connect(&database).await?;
     let wide = of("VARCHAR(100)")?;
-    store.make_declared(&[wide], May::Add).await?;
-    let (_, planned) = store.plan_declared(&[wide], May::Change).await?;
+    store.make_declared(&[wide], AllowedChanges::Add).await?;
+    let (_, planned) = store.plan_declared(&[wide], AllowedChanges::Change).await?;
     ensure!(planned.made.is_empty(), "{planned:?}");
     let narrow = of("VARCHAR(4)")?;
-    let (_, planned) = store.plan_declared(&[narrow], May::Change).await?;
+    let (_, planned) = store.plan_declared(&[narrow], AllowedChanges::Change).await?;
     let drops = |change: &String| change.contains("drop table `job_names`");
     ensure!(planned.made.iter().any(drops), "{planned:?}");
-    let refused = store.make_declared(&[narrow], May::Add).await;
+    let refused = store.make_declared(&[narrow], AllowedChanges::Add).await;
     ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(drops)), "{refused:?}");
-    store.make_declared(&[narrow], May::Drop).await?;
-    ensure!(store.make_declared(&[of("VARCHAR(4)")?], May::Add).await?.made.is_empty());
+    store.make_declared(&[narrow], AllowedChanges::Drop).await?;
+    ensure!(store.make_declared(&[of("VARCHAR(4)")?], AllowedChanges::Add).await?.made.is_empty());
     Ok(())
 }
 
@@ -553,8 +553,8 @@ async fn a_removed_column_named_as_a_companion_leaves_the_companion_alone(databa
     let columns =
         ["labels", "annotations"].map(|name| format!("column: {name}, path: .spec.{name}, type: VARCHAR(20)"));
     let [labels, annotations] = &columns;
-    store.make_declared(&[declared(&[labels, annotations, QUEUE], "")?], May::Add).await?;
-    let made = store.make_declared(&[declared(&[QUEUE], "")?], May::Add).await?;
+    store.make_declared(&[declared(&[labels, annotations, QUEUE], "")?], AllowedChanges::Add).await?;
+    let made = store.make_declared(&[declared(&[QUEUE], "")?], AllowedChanges::Add).await?;
     ensure!(made.made.is_empty(), "{made:?}");
     Ok(())
 }
@@ -563,7 +563,7 @@ async fn what_is_pruned_from_now_on_is_cut_out_of_stored_rows(database: Database
     const KEY: &str = "kubectl.kubernetes.io/last-applied-configuration";
     let store = connect(&database).await?;
     let first = declared(&[QUEUE, OWNER], "  evictable: false\n")?;
-    store.make_declared(&[first], May::Add).await?;
+    store.make_declared(&[first], AllowedChanges::Add).await?;
     let secret = |number: usize| {
         let mut job = job(number, 10);
         job["spec"]["token"] = serde_json::json!("TOPSECRET");
@@ -584,7 +584,7 @@ async fn what_is_pruned_from_now_on_is_cut_out_of_stored_rows(database: Database
     ensure!(has("TOPSECRET").await? == [2, 4]);
     let prune = "  evictable: false\n  prune: [.spec.token, '.metadata.annotations[\"token\"]']\n";
     let second = declared(&[QUEUE, OWNER], prune)?;
-    store.make_declared(&[second], May::Add).await?;
+    store.make_declared(&[second], AllowedChanges::Add).await?;
     ensure!(second.ingest_version() == 2);
     ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 2));
     ensure!(has("TOPSECRET").await? == [0, 0] && has("owner-").await? == [2, 2], "and nothing else is gone");

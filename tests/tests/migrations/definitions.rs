@@ -5,9 +5,9 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
 use ingester_store::fuse::Fuse;
 use ingester_store::guard::Eviction;
-use ingester_store::left_out::LeftOut;
+use ingester_store::left_out::LeftOutCount;
 use ingester_store::migrate::{BackfillProgress, Folder, GenerateOptions};
-use ingester_store::{ConnectOptions, Evicted, RowChange, Store};
+use ingester_store::{ConnectOptions, EvictedRows, RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -203,7 +203,7 @@ async fn rows_that_an_older_release_writes_after_the_backfill_are_filled_again(d
     let report = older.write(old.table(), vec![RowChange::Row(row(&old, &job(0, 11)))]).await?;
     ensure!(report.unchanged == 1, "never the other way round: {report:?}");
     // The other one is found by its definition.
-    let live = store.live(&new, None, Evicted::Included, "", 10).await?;
+    let live = store.live(&new, None, EvictedRows::Included, "", 10).await?;
     ensure!(live.iter().filter(|row| new.is_older(row.ingest_version)).count() == 1, "{live:?}");
     ensure!(fill(&store, new).await?.is_some_and(|filled| filled.complete && (filled.read, filled.filled) == (1, 1)));
     ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-11'").await? == 2);
@@ -229,10 +229,14 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     let filled = fill(&store, even).await?.context("rows of an older definition")?;
     let wanted = BackfillProgress { read: 7, filled: 3, marked: 3, complete: true, ..BackfillProgress::default() };
     ensure!(filled == wanted, "{filled:?}");
-    let marked =
-        store.stored(even.table(), &["uid-000001"]).await?.pop().and_then(|row| row.delete_time).context("a mark")?;
+    let marked = store
+        .read_stored(even.table(), &["uid-000001"])
+        .await?
+        .pop()
+        .and_then(|row| row.delete_time)
+        .context("a mark")?;
     ensure!((marked.0 - store.now().0).abs() < 3600 * 1_000_000, "{marked:?} by a clock of {:?}", store.now());
-    let live = store.live(&even, None, Evicted::Included, "", 10).await?;
+    let live = store.live(&even, None, EvictedRows::Included, "", 10).await?;
     let live: Vec<&str> = live.iter().filter(|row| row.eviction == Eviction::None).map(|row| &*row.uid).collect();
     ensure!(live == ["uid-000000", "uid-000002", "uid-000004"], "{live:?}");
     let kept = "job WHERE uid = 'uid-000007' AND delete_time IS NULL AND evict_time IS NOT NULL";
@@ -255,7 +259,7 @@ async fn a_changed_filter_marks_nothing_above_the_limit(database: Database) -> R
 
     folder.generate(&[even::KIND], &GenerateOptions::default())?;
     let even = folder.released()?.versioned(&[even::KIND])?[0];
-    let found = LeftOut { rows: 10, live: 20 };
+    let found = LeftOutCount { rows: 10, live: 20 };
     ensure!(store.count_left_out(&even).await? == found, "the only copy of an object does not count");
     for (limit, marked, waits) in [(9, 0, Some(found)), (9, 0, Some(found)), (10, 10, None)] {
         let incomplete = store.incomplete_backfills(&[even], None).await?;
@@ -265,7 +269,7 @@ async fn a_changed_filter_marks_nothing_above_the_limit(database: Database) -> R
         ensure!((filled.marked, filled.waits, filled.complete) == (marked, waits, true), "{limit}: {filled:?}");
         ensure!(database.count("job WHERE delete_time IS NULL").await? == 21 - marked, "{limit}");
     }
-    ensure!(store.count_left_out(&even).await? == LeftOut { rows: 0, live: 10 });
+    ensure!(store.count_left_out(&even).await? == LeftOutCount { rows: 0, live: 10 });
     ensure!(fill(&store, even).await?.is_none(), "nothing is left to do");
     Ok(())
 }
@@ -333,7 +337,7 @@ async fn labels_are_filled_once_their_tables_are_made(database: Database) -> Res
     ensure!((done.read, done.filled, done.failed) == (20, 20, 0), "{done:?}");
     for object in &objects {
         let row = row(&kind, object);
-        let stored = store.stored(kind.table(), &[&row.uid]).await?;
+        let stored = store.read_stored(kind.table(), &[&row.uid]).await?;
         let stored = stored.first().context("a row")?;
         ensure!(stored.labels == row.labels && stored.annotations == row.annotations, "{stored:?}");
         ensure!(!row.labels.is_empty() && stored.ingest_version == 2, "{stored:?}");

@@ -74,7 +74,7 @@ async fn changes_of_base_columns_and_primary_keys_are_migrated(database: Databas
 
 async fn the_thirteen_kinds_have_no_drift_on_any_server(database: Database) -> Result<()> {
     let store = connect(&database).await?;
-    let schema = Schema::of(crd_specs::KINDS);
+    let schema = Schema::from_registry(crd_specs::KINDS);
     let missing = drift(&schema, &store.catalog().await?, store.dialect());
     ensure!(missing.len() == 39, "{missing:?}");
     store.create_missing(crd_specs::KINDS).await?;
@@ -204,7 +204,7 @@ async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
     for statement in damage {
         database.sql(statement).await?;
     }
-    let found = drift(&Schema::of(second::KINDS), &store.catalog().await?, store.dialect());
+    let found = drift(&Schema::from_registry(second::KINDS), &store.catalog().await?, store.dialect());
     let mut found: Vec<String> = found.iter().map(ToString::to_string).collect();
     found.sort();
     expected.sort_unstable();
@@ -234,7 +234,7 @@ async fn a_type_that_is_none_of_ours_is_named_as_the_database_does(database: Dat
         ),
     };
     database.sql(damage).await?;
-    let (code, catalog) = (Schema::of(first::KINDS), store.catalog().await?);
+    let (code, catalog) = (Schema::from_registry(first::KINDS), store.catalog().await?);
     let changes = diff(&schema_of(&catalog, store.dialect(), &code), &code);
     let foreign = catalog.foreign_types(store.dialect());
     let found: Vec<String> = changes.iter().map(|change| change.sentence_on(&foreign)).collect();
@@ -246,7 +246,7 @@ async fn the_difference_to_the_structs_is_what_a_migration_would_change(database
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;
-    let code = Schema::of(second::KINDS);
+    let code = Schema::from_registry(second::KINDS);
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
     let found: Vec<String> = diff(&live, &code).iter().map(SchemaChange::sentence).collect();
     let expected = [

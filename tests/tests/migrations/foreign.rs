@@ -4,7 +4,7 @@ use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
 use ingester_sql::ddl::Schema;
-use ingester_store::migrate::{Folder, GenerateOptions, Progress, Released, drift};
+use ingester_store::migrate::{Folder, GenerateOptions, Progress, ReleasedSchema, drift};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::{on_databases, on_every_database};
@@ -47,7 +47,7 @@ async fn dump(database: &Database) -> Result<Vec<String>> {
 }
 
 /// Every command that would change tables, or report changes, is refused with these words, and changes nothing.
-async fn refused(database: &Database, released: &Released, says: &[&str]) -> Result<()> {
+async fn refused(database: &Database, released: &ReleasedSchema, says: &[&str]) -> Result<()> {
     let store = connect(database).await?;
     let before = dump(database).await?;
     for error in [
@@ -55,7 +55,7 @@ async fn refused(database: &Database, released: &Released, says: &[&str]) -> Res
         released.plan(&store).await.map(drop).map_err(anyhow::Error::from),
         store.create_missing(first::KINDS).await.map(drop).map_err(anyhow::Error::from),
         store
-            .make_declared(first::KINDS, ingester_store::migrate::May::Drop)
+            .make_declared(first::KINDS, ingester_store::migrate::AllowedChanges::Drop)
             .await
             .map(drop)
             .map_err(anyhow::Error::from),
@@ -110,7 +110,7 @@ async fn an_interrupted_first_migration_is_resumed_with_its_tables(database: Dat
     let releases = releases()?;
     let store = connect(&database).await?;
     let dialect = store.dialect();
-    let schema = Schema::of(first::KINDS);
+    let schema = Schema::from_registry(first::KINDS);
     let statements = dialect.create_all(&schema);
     // On SQLite the migration is one transaction.
     let first = if database.on == On::Sqlite { statements.len() } else { 1 };
@@ -150,7 +150,7 @@ async fn reverting_drops_only_tables_that_the_ingester_made(database: Database) 
     ensure!(dump(&database).await? == before);
     // The text of the message.
     database.sql("ALTER TABLE job RENAME TO their_job").await?;
-    let script = store.dialect().script(&store.dialect().create_all(&Schema::of(first::KINDS)));
+    let script = store.dialect().script(&store.dialect().create_all(&Schema::from_registry(first::KINDS)));
     database.sql(&script).await?;
     write(&store, &FIRST_KIND, [job(1, 1)]).await?;
     releases.first.revert(&store, 0, &mut |_| {}).await?;
@@ -243,7 +243,7 @@ async fn a_table_that_an_earlier_release_has_taken_is_neither_altered_nor_droppe
 
     // The second migration, which only alters the table, is not reverted, either.
     database.sql("DROP TABLE job").await?;
-    let script = store.dialect().script(&store.dialect().create_all(&Schema::of(first::KINDS))[..1]);
+    let script = store.dialect().script(&store.dialect().create_all(&Schema::from_registry(first::KINDS))[..1]);
     database.sql(&script).await?;
     apply(&releases.second, &store).await?;
     replace().await?;
@@ -296,7 +296,7 @@ async fn a_companion_of_another_program_beside_our_main_table_is_refused(databas
             store.refuse_foreign_tables(first::KINDS).await.map(drop).map_err(anyhow::Error::from),
             store.create_missing(first::KINDS).await.map(drop).map_err(anyhow::Error::from),
             store
-                .make_declared(first::KINDS, ingester_store::migrate::May::Drop)
+                .make_declared(first::KINDS, ingester_store::migrate::AllowedChanges::Drop)
                 .await
                 .map(drop)
                 .map_err(anyhow::Error::from),
@@ -342,7 +342,7 @@ async fn a_table_that_is_seen_half_made_is_looked_at_again(database: Database) -
     let releases = releases()?;
     let store = connect(&database).await?;
     let dialect = store.dialect();
-    database.sql(&dialect.script(&dialect.create_all(&Schema::of(first::KINDS)))).await?;
+    database.sql(&dialect.script(&dialect.create_all(&Schema::from_registry(first::KINDS)))).await?;
     database.sql("ALTER TABLE job DROP PRIMARY KEY").await?;
     let mut quiet = |_: Progress| {};
     let error = releases.first.apply(&store, &mut quiet).await.unwrap_err().to_string();

@@ -4,7 +4,7 @@ use crate::kinds::{FIRST_KIND, SECOND, apply, connect, first, job, releases, sec
 use anyhow::{Context as _, Result, ensure};
 use ingester_sql::ddl::Schema;
 use ingester_store::Store;
-use ingester_store::migrate::{Folder, GenerateOptions, Released, drift};
+use ingester_store::migrate::{Folder, GenerateOptions, ReleasedSchema, drift};
 use ingester_tests::databases::Database;
 use ingester_tests::on_databases;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -57,7 +57,7 @@ const MAKERS: &str = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CREATE 
 
 /// A database with rows on its way from the first release to the second, as if the program had been killed after the step that adds the
 /// columns: only the keys remain.
-async fn halfway(database: &Database) -> Result<(Store, Arc<Released>)> {
+async fn halfway(database: &Database) -> Result<(Store, Arc<ReleasedSchema>)> {
     let releases = releases()?;
     let store = connect(database).await?;
     apply(&releases.first, &store).await?;
@@ -79,13 +79,13 @@ async fn halfway(database: &Database) -> Result<(Store, Arc<Released>)> {
 }
 
 /// Runs the migrations with a store of their own, as another program does.
-async fn applying(database: &Database, released: &Arc<Released>) -> Result<JoinHandle<Result<Vec<String>>>> {
+async fn applying(database: &Database, released: &Arc<ReleasedSchema>) -> Result<JoinHandle<Result<Vec<String>>>> {
     let (store, released) = (connect(database).await?, released.clone());
     Ok(tokio::spawn(async move { apply(&released, &store).await }))
 }
 
 async fn has_the_second_schema(store: &Store) -> Result<()> {
-    let found = drift(&Schema::of(second::KINDS), &store.catalog().await?, store.dialect());
+    let found = drift(&Schema::from_registry(second::KINDS), &store.catalog().await?, store.dialect());
     ensure!(found.is_empty(), "{found:?}");
     Ok(())
 }
@@ -131,7 +131,7 @@ async fn a_killed_migration_leaves_a_key_that_the_next_one_makes_again(database:
     until(&database, "its end", &format!("SELECT 1 WHERE NOT EXISTS ({MAKERS})")).await?;
 
     // `schema verify` names it.
-    let found = drift(&Schema::of(second::KINDS), &store.catalog().await?, store.dialect());
+    let found = drift(&Schema::from_registry(second::KINDS), &store.catalog().await?, store.dialect());
     let said: Vec<String> = found.iter().map(ToString::to_string).collect();
     ensure!(said.iter().any(|line| line.contains("(invalid)")), "{said:?}");
     ensure!(said.iter().any(|line| line.contains("is missing")), "{said:?}");

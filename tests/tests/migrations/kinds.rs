@@ -4,7 +4,7 @@ use anyhow::Result;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_store::migrate::{Folder, GenerateOptions, Released};
+use ingester_store::migrate::{Folder, GenerateOptions, ReleasedSchema};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use serde_json::{Value as Json, json};
@@ -56,8 +56,8 @@ pub(crate) const SECOND_KIND: Kind = second::KINDS[0];
 /// The migrations of both releases, and of the first alone.
 pub(crate) struct Releases {
     pub(crate) root: tempfile::TempDir,
-    pub(crate) first: Released,
-    pub(crate) second: Released,
+    pub(crate) first: ReleasedSchema,
+    pub(crate) second: ReleasedSchema,
 }
 
 pub(crate) fn releases() -> Result<Releases> {
@@ -75,7 +75,7 @@ pub(crate) async fn connect(database: &Database) -> Result<Store> {
 }
 
 /// Applies the migrations and returns the names of those that ran.
-pub(crate) async fn apply(released: &Released, store: &Store) -> Result<Vec<String>> {
+pub(crate) async fn apply(released: &ReleasedSchema, store: &Store) -> Result<Vec<String>> {
     Ok(released.apply(store, &mut |_| {}).await?.run)
 }
 

@@ -135,7 +135,7 @@ async fn million(database: Database) -> Result<()> {
     let wrong = database.count(wrong).await?;
     ensure!(wrong == 0, "{wrong} rows have other values than a fresh import would give them");
     for number in (0..rows).step_by(rows / 100) {
-        let stored = store.stored(SECOND_KIND.table(), &[&format!("uid-{number:06}")]).await?.remove(0);
+        let stored = store.read_stored(SECOND_KIND.table(), &[&format!("uid-{number:06}")]).await?.remove(0);
         let fresh = row(&SECOND_KIND, &job(number, stored.res_version));
         ensure!(stored.values[base::JSON + 1..] == fresh.values[base::JSON + 1..], "{stored:?}");
     }

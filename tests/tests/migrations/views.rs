@@ -7,7 +7,9 @@ use ingester_core::value::Micros;
 use ingester_core::view::{self, Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{Schema, SchemaChange, diff};
-use ingester_store::migrate::{DeclaredError, Folder, GenerateOptions, May, Released, drift, schema_of};
+use ingester_store::migrate::{
+    AllowedChanges, DeclaredError, Folder, GenerateOptions, ReleasedSchema, drift, schema_of,
+};
 use ingester_store::{RowChange, Store};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
@@ -261,7 +263,7 @@ fn releases() -> [(Vec<Kind>, &'static [View]); 5] {
 
 /// Whether a database has the tables and views of a registry, without a difference.
 async fn is_at(store: &Store, registry: Registry<'_>) -> Result<bool> {
-    let (schema, catalog) = (Schema::of(registry), store.catalog().await?);
+    let (schema, catalog) = (Schema::from_registry(registry), store.catalog().await?);
     let drift = drift(&schema, &catalog, store.dialect());
     let changes = diff(&schema_of(&catalog, store.dialect(), &schema), &schema);
     ensure!(drift.is_empty() && changes.is_empty(), "{drift:#?} {changes:#?}");
@@ -311,7 +313,7 @@ async fn views_follow_their_tables_there_and_back(database: Database) -> Result<
 }
 
 /// A folder with the first release, applied.
-async fn begun(store: &Store) -> Result<(tempfile::TempDir, Folder, Released)> {
+async fn begun(store: &Store) -> Result<(tempfile::TempDir, Folder, ReleasedSchema)> {
     let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path());
     let (kinds, views) = &releases()[0];
@@ -433,7 +435,7 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
     let [(kinds, begin), (_, more), ..] = &releases();
     // A view that another program created is not replaced, and not taken for ours.
     database.sql("CREATE VIEW jobs AS SELECT 1 AS a").await?;
-    let refused = store.make_declared(Registry { kinds, views: begin }, May::Add).await;
+    let refused = store.make_declared(Registry { kinds, views: begin }, AllowedChanges::Add).await;
     ensure!(matches!(&refused, Err(DeclaredError::ForeignView(view)) if view == "jobs"), "{refused:?}");
     database.sql("DROP VIEW jobs").await?;
     for (views, made) in [
@@ -443,7 +445,7 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
         (more, vec![]),
     ] {
         let registry = Registry { kinds, views };
-        let changes = store.make_declared(registry, May::Add).await?.made;
+        let changes = store.make_declared(registry, AllowedChanges::Add).await?.made;
         let of_views: Vec<&String> = changes.iter().filter(|change| change.contains("view")).collect();
         ensure!(of_views == made, "{changes:?}");
         ensure!(is_at(&store, registry).await?);
@@ -451,7 +453,7 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
     for otherwise in OTHERWISE {
         written_otherwise(&database, otherwise).await?;
         for made in [&["drop view `jobs`", "make view `jobs`"][..], &[]] {
-            let changes = store.make_declared(Registry { kinds, views: more }, May::Add).await?.made;
+            let changes = store.make_declared(Registry { kinds, views: more }, AllowedChanges::Add).await?.made;
             ensure!(changes == made, "{changes:?} of {made:?}");
         }
     }
@@ -459,14 +461,14 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
     const LESS: View =
         jobs(&[NAME, PLACE], &[ViewSource::of(gone::KIND, &[("name", Column("name")), ("place", Column("phase"))])]);
     let less = Registry { kinds: &[gone::KIND], views: &[LESS] };
-    let changed = store.make_declared(less, May::Add).await?;
+    let changed = store.make_declared(less, AllowedChanges::Add).await?;
     ensure!(changed.made == ["drop view `jobs`", "make view `jobs`"] && !changed.left.is_empty(), "{changed:?}");
-    let again = store.make_declared(less, May::Add).await?;
+    let again = store.make_declared(less, AllowedChanges::Add).await?;
     ensure!(again.made.is_empty() && again.left == changed.left, "{again:?}");
     // A view that is not declared any more stays until it is dropped by its name. Another program's view is not one of them.
     database.sql("CREATE VIEW others AS SELECT 1 AS a").await?;
     let without = Registry { kinds: &[gone::KIND], views: &[] };
-    let kept = store.make_declared(without, May::Drop).await?;
+    let kept = store.make_declared(without, AllowedChanges::Drop).await?;
     ensure!(!kept.made.iter().any(|change| change.contains("view")), "{kept:?}");
     let names = |declared: &[Ident], catalog: ingester_store::Catalog| -> Vec<String> {
         catalog.left_views(declared).iter().map(ToString::to_string).collect()

@@ -9,14 +9,14 @@ use serde_json::{Value as Json, json};
 use std::time::Duration;
 
 /// An object and its fate.
-struct Made {
+struct FatedObject {
     json: Json,
     evicted: Option<Micros>,
     deleted: Option<Micros>,
 }
 
 /// An object whose uid is its name. Without a namespace in its name (`lab/name`) it is in `ml`.
-fn make(kind: &str, name: &str, created: Micros, spec: Json, status: Json) -> Made {
+fn make(kind: &str, name: &str, created: Micros, spec: Json, status: Json) -> FatedObject {
     let (namespace, name) = name.split_once('/').unwrap_or(("ml", name));
     let mut json = json!({
         "apiVersion": "michelangelo.api/v2",
@@ -33,10 +33,10 @@ fn make(kind: &str, name: &str, created: Micros, spec: Json, status: Json) -> Ma
     if !status.is_null() {
         json["status"] = status;
     }
-    Made { json, evicted: None, deleted: None }
+    FatedObject { json, evicted: None, deleted: None }
 }
 
-impl Made {
+impl FatedObject {
     fn label(mut self, key: &str, value: &str) -> Self {
         self.json["metadata"]["labels"][key] = json!(value);
         self
@@ -67,69 +67,69 @@ fn hours_ago(hours: u64) -> Micros {
 }
 
 /// A reference to another object.
-fn of(namespace: &str, name: &str) -> Json {
+fn make_object(namespace: &str, name: &str) -> Json {
     json!({ "namespace": namespace, "name": name })
 }
 
-fn run(name: &str, hours: u64, state: &str, actor: &str, pipeline: &str) -> Made {
-    let mut spec = json!({ "pipeline": of("ml", pipeline) });
+fn run(name: &str, hours: u64, state: &str, actor: &str, pipeline: &str) -> FatedObject {
+    let mut spec = json!({ "pipeline": make_object("ml", pipeline) });
     if !actor.is_empty() {
         spec["actor"] = json!({ "name": actor });
     }
     make("PipelineRun", name, hours_ago(hours), spec, json!({ "state": format!("PIPELINE_RUN_STATE_{state}") }))
 }
 
-fn trigger(name: &str, state: &str, actor: &str) -> Made {
+fn trigger(name: &str, state: &str, actor: &str) -> FatedObject {
     let status = json!({ "state": format!("TRIGGER_RUN_STATE_{state}") });
     make("TriggerRun", name, hours_ago(1), json!({ "actor": { "name": actor } }), status)
 }
 
-fn model(name: &str, owner: Json, family: &str, revision: u32) -> Made {
-    let mut spec = json!({ "modelFamily": of("ml", family), "revisionId": revision });
+fn model(name: &str, owner: Json, family: &str, revision: u32) -> FatedObject {
+    let mut spec = json!({ "modelFamily": make_object("ml", family), "revisionId": revision });
     if !owner.is_null() {
         spec["owner"] = owner;
     }
     make("Model", name, day("2026-01-15 12:00:00"), spec, Json::Null)
 }
 
-fn trained_by(mut model: Made, namespace: &str, run: &str) -> Made {
-    model.json["spec"]["sourcePipelineRun"] = of(namespace, run);
+fn trained_by(mut model: FatedObject, namespace: &str, run: &str) -> FatedObject {
+    model.json["spec"]["sourcePipelineRun"] = make_object(namespace, run);
     model
 }
 
-fn demand(uid: &str, created: &str) -> Made {
+fn demand(uid: &str, created: &str) -> FatedObject {
     make("Model", "demand", day(created), json!({ "owner": { "name": "ada" } }), Json::Null).metadata("uid", uid)
 }
 
-fn deployment(name: &str, namespace: &str, revision: &str) -> Made {
-    let status = json!({ "currentRevision": of(namespace, revision), "state": "DEPLOYMENT_STATE_HEALTHY" });
+fn deployment(name: &str, namespace: &str, revision: &str) -> FatedObject {
+    let status = json!({ "currentRevision": make_object(namespace, revision), "state": "DEPLOYMENT_STATE_HEALTHY" });
     make("Deployment", name, hours_ago(1), json!({}), status)
 }
 
-fn deployed(name: &str, target: &str, state: &str, revision: &str) -> Made {
+fn deployed(name: &str, target: &str, state: &str, revision: &str) -> FatedObject {
     let mut status = json!({ "state": format!("DEPLOYMENT_STATE_{state}") });
     if !revision.is_empty() {
-        status["currentRevision"] = of("ml", revision);
+        status["currentRevision"] = make_object("ml", revision);
     }
     let spec = json!({ "definition": { "type": format!("TARGET_TYPE_{target}") } });
     make("Deployment", name, hours_ago(1), spec, status)
 }
 
-fn card(name: &str, card: &str, created: &str) -> Made {
-    let spec = json!({ "baseType": { "kind": "ModelCard" }, "baseResource": of("ml", card) });
+fn card(name: &str, card: &str, created: &str) -> FatedObject {
+    let spec = json!({ "baseType": { "kind": "ModelCard" }, "baseResource": make_object("ml", card) });
     make("Revision", name, day(created), spec, Json::Null)
 }
 
-fn pipeline(name: &str, ty: &str) -> Made {
+fn pipeline(name: &str, ty: &str) -> FatedObject {
     make("Pipeline", name, hours_ago(1), json!({ "type": format!("PIPELINE_TYPE_{ty}") }), Json::Null)
 }
 
-fn revision(name: &str, created: &str, kind: &str) -> Made {
-    let spec = json!({ "baseType": { "kind": kind }, "baseResource": of("ml", "train") });
+fn revision(name: &str, created: &str, kind: &str) -> FatedObject {
+    let spec = json!({ "baseType": { "kind": kind }, "baseResource": make_object("ml", "train") });
     make("Revision", name, day(created), spec, Json::Null)
 }
 
-fn all() -> Vec<Made> {
+fn all() -> Vec<FatedObject> {
     let (ada, bob) = (json!({ "name": "ada" }), json!({ "name": "bob" }));
     let server = |name, status| make("InferenceServer", name, hours_ago(1), json!({}), status);
     vec![

@@ -19,19 +19,19 @@ use std::future::ready;
 use std::time::Duration;
 
 /// Uids, or numbers with what is counted before them.
-type Answer = Vec<String>;
+type QuestionAnswer = Vec<String>;
 
 pub(crate) struct Question {
     pub(crate) title: &'static str,
     pub(crate) function: &'static str,
-    pub(crate) ask: for<'s> fn(&'s Store) -> LocalBoxFuture<'s, Result<Answer>>,
+    pub(crate) ask: for<'s> fn(&'s Store) -> LocalBoxFuture<'s, Result<QuestionAnswer>>,
     answer: &'static [&'static str],
 }
 
 impl Question {
     /// The answer, sorted unless it has an order.
-    pub(crate) fn expected(&self, is_ordered: bool) -> Answer {
-        let mut answer: Answer = self.answer.iter().map(|&line| line.to_owned()).collect();
+    pub(crate) fn expected(&self, is_ordered: bool) -> QuestionAnswer {
+        let mut answer: QuestionAnswer = self.answer.iter().map(|&line| line.to_owned()).collect();
         assert!(!answer.is_empty(), "{}", self.title);
         if !is_ordered {
             answer.sort_unstable();
@@ -93,15 +93,15 @@ pub(crate) fn body(function: &str) -> String {
     lines.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
-async fn uids<K>(found: impl Stream<Item = Result<Stored<K>, AskError>>) -> Result<Answer> {
+async fn uids<K>(found: impl Stream<Item = Result<Stored<K>, AskError>>) -> Result<QuestionAnswer> {
     Ok(found.map_ok(|stored| stored.uid.into()).try_collect().await?)
 }
 
-fn counted(found: Vec<(Value, u64)>) -> Result<Answer> {
+fn counted(found: Vec<(Value, u64)>) -> Result<QuestionAnswer> {
     Ok(found.into_iter().map(|(value, count)| format!("{value}|{count}")).collect())
 }
 
-fn uid<K>(found: Option<Stored<K>>) -> Result<Answer> {
+fn uid<K>(found: Option<Stored<K>>) -> Result<QuestionAnswer> {
     Ok(found.into_iter().map(|stored| stored.uid.into()).collect())
 }
 
@@ -112,7 +112,7 @@ async fn how_to_ask() -> Result<Option<Stored<Model>>> {
     Ok(query.first().await?)
 }
 
-async fn failed_by_owner(store: &Store) -> Result<Answer> {
+async fn failed_by_owner(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<PipelineRun>()
         .filter(PipelineRunStatus::state().eq(PipelineRunState::Failed))
@@ -123,7 +123,7 @@ async fn failed_by_owner(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn newest_failed_of_my_team(store: &Store) -> Result<Answer> {
+async fn newest_failed_of_my_team(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<PipelineRun>()
         .label("team", "pricing")
@@ -134,12 +134,12 @@ async fn newest_failed_of_my_team(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn runs_by_state(store: &Store) -> Result<Answer> {
+async fn runs_by_state(store: &Store) -> Result<QuestionAnswer> {
     let found = store.query::<PipelineRun>().count_by(PipelineRunStatus::state()).await?;
     counted(found)
 }
 
-async fn failed_by_pipeline(store: &Store) -> Result<Answer> {
+async fn failed_by_pipeline(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<PipelineRun>()
         .namespace("ml")
@@ -150,7 +150,7 @@ async fn failed_by_pipeline(store: &Store) -> Result<Answer> {
     counted(found)
 }
 
-async fn running_for_long(store: &Store) -> Result<Answer> {
+async fn running_for_long(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<PipelineRun>()
         .filter(PipelineRunStatus::state().eq(PipelineRunState::Running))
@@ -160,7 +160,7 @@ async fn running_for_long(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn triggers_by_project(store: &Store) -> Result<Answer> {
+async fn triggers_by_project(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<TriggerRun>()
         .filter(TriggerRunStatus::state().eq(TriggerRunState::Running))
@@ -169,18 +169,18 @@ async fn triggers_by_project(store: &Store) -> Result<Answer> {
     counted(found)
 }
 
-async fn triggers_of_ada(store: &Store) -> Result<Answer> {
+async fn triggers_of_ada(store: &Store) -> Result<QuestionAnswer> {
     let is_hers = |run: &Stored<TriggerRun>| run.object.spec.actor.as_ref().is_some_and(|actor| actor.name == "ada");
     let found = store.query::<TriggerRun>().stream().try_filter(|run| ready(is_hers(run)));
     uids(found).await
 }
 
-async fn without_owner(store: &Store) -> Result<Answer> {
+async fn without_owner(store: &Store) -> Result<QuestionAnswer> {
     let found = store.query::<Model>().filter(Model::owner().is_null().or(Model::owner().eq(""))).stream();
     uids(found).await
 }
 
-async fn trained_by_a_run(store: &Store) -> Result<Answer> {
+async fn trained_by_a_run(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<Model>()
         .filter(Model::src_pipeline_run().part(ResourceIdentifier::namespace()).eq("ml"))
@@ -189,7 +189,7 @@ async fn trained_by_a_run(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn evicted_of_a_family(store: &Store) -> Result<Answer> {
+async fn evicted_of_a_family(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<Model>()
         .states(States::EVICTED)
@@ -199,7 +199,7 @@ async fn evicted_of_a_family(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn newest_of_a_family(store: &Store) -> Result<Answer> {
+async fn newest_of_a_family(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<Model>()
         .filter(Model::model_family().part(ResourceIdentifier::namespace()).eq("ml"))
@@ -210,17 +210,17 @@ async fn newest_of_a_family(store: &Store) -> Result<Answer> {
     uid(found)
 }
 
-async fn one_label_but_not_another(store: &Store) -> Result<Answer> {
+async fn one_label_but_not_another(store: &Store) -> Result<QuestionAnswer> {
     let found = store.query::<Model>().label_selector("team=pricing,!legacy")?.stream();
     uids(found).await
 }
 
-async fn only_in_sql(store: &Store) -> Result<Answer> {
+async fn only_in_sql(store: &Store) -> Result<QuestionAnswer> {
     let found = store.query::<Model>().states(States::EVICTED).count().await?;
     Ok(vec![found.to_string()])
 }
 
-async fn deployments_of_a_revision(store: &Store) -> Result<Answer> {
+async fn deployments_of_a_revision(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<Deployment>()
         .filter(DeploymentStatus::current_revision().part(ResourceIdentifier::namespace()).eq("ml"))
@@ -229,12 +229,12 @@ async fn deployments_of_a_revision(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn deployments_being_deleted(store: &Store) -> Result<Answer> {
+async fn deployments_being_deleted(store: &Store) -> Result<QuestionAnswer> {
     let found = store.query::<Deployment>().filter(Deployment::deletion_requested_timestamp().is_not_null()).stream();
     uids(found).await
 }
 
-async fn servers_that_do_not_serve(store: &Store) -> Result<Answer> {
+async fn servers_that_do_not_serve(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<InferenceServer>()
         .filter(InferenceServerStatus::state().ne(InferenceServerState::Serving))
@@ -242,7 +242,7 @@ async fn servers_that_do_not_serve(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn revisions_of_a_pipeline(store: &Store) -> Result<Answer> {
+async fn revisions_of_a_pipeline(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<Revision>()
         .filter(Revision::base_type().eq("Pipeline"))
@@ -253,7 +253,7 @@ async fn revisions_of_a_pipeline(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn deleted_on_a_day(store: &Store) -> Result<Answer> {
+async fn deleted_on_a_day(store: &Store) -> Result<QuestionAnswer> {
     let models = store
         .query::<Model>()
         .namespace("ml")
@@ -271,7 +271,7 @@ async fn deleted_on_a_day(store: &Store) -> Result<Answer> {
     Ok([uids(models).await?, uids(runs).await?].concat())
 }
 
-async fn objects_of_a_name(store: &Store) -> Result<Answer> {
+async fn objects_of_a_name(store: &Store) -> Result<QuestionAnswer> {
     let found = store
         .query::<Model>()
         .namespace("ml")
@@ -282,7 +282,7 @@ async fn objects_of_a_name(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn object_of_a_uid(store: &Store) -> Result<Answer> {
+async fn object_of_a_uid(store: &Store) -> Result<QuestionAnswer> {
     let found = store.query::<Model>().uid("5f0c6c1e-2a4d-4b0e-9a53-7d1f3c9be001").states(States::ALL).first().await?;
     uid(found)
 }

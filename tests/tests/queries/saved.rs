@@ -4,7 +4,7 @@ use crate::filled;
 use anyhow::{Context as _, Result, ensure};
 use ingester_declare::saved::SavedQueries;
 use ingester_store::Store;
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use std::collections::BTreeSet;
@@ -127,7 +127,7 @@ async fn found(store: &Store, filter: &str) -> Result<Vec<String>> {
     let queries = SavedQueries::parse([("a.yaml".to_owned(), text)], crd_specs::KINDS)?;
     let bound = queries.get("a")?.bind(&given)?;
     let asked = store.ask_about(&bound.kind, &bound.query, Limits::default())?;
-    let page = asked.page(&Wanted::default(), 100, None).await?;
+    let page = asked.page(&RequestedParts::default(), 100, None).await?;
     let mut uids: Vec<String> = page.rows.iter().map(|row| row.uid().to_owned()).collect();
     uids.sort_unstable();
     Ok(uids)

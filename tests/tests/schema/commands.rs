@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];
 
-fn schema(folder: &Folder, arguments: &[&str]) -> crate::program::Ran {
+fn schema(folder: &Folder, arguments: &[&str]) -> crate::program::RunOutput {
     folder.run(&[&["schema"], arguments, &DATABASE[..]].concat())
 }
 

@@ -1,6 +1,6 @@
 //! Commands on a group of three MySQL servers whose members come and go.
 
-use crate::program::{Folder, Ran, finish, model_json};
+use crate::program::{Folder, RunOutput, finish, model_json};
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::process::wait_until;
 use ingester_tests::{Group, Primaries, skipped_without_mysql};
@@ -60,10 +60,10 @@ fn import(folder: &Folder, url: &str) -> Result<Child> {
 }
 
 /// Sends the rest of the objects to an import, and waits for its end.
-fn end(mut import: Child, rest: &str) -> Result<Ran> {
+fn end(mut import: Child, rest: &str) -> Result<RunOutput> {
     // A pipe holds 64 kB: the import writes less meanwhile.
     import.stdin.take().context("its input")?.write_all(rest.as_bytes())?;
-    Ok(Ran::of(import.wait_with_output()?))
+    Ok(RunOutput::from_output(import.wait_with_output()?))
 }
 
 fn start(primaries: Primaries) -> Result<Option<(Runtime, Group)>> {
@@ -113,8 +113,8 @@ fn commands_on_two_primaries_end_with_the_same_tables_and_the_latest_rows() -> R
     let Some((runtime, group)) = start(Primaries::Many)? else { return Ok(()) };
     let folder = Folder::new();
     let urls = [group.urls(&[0], NAME)?, group.urls(&[1], NAME)?];
-    let both = |run: &(dyn Fn(usize) -> Result<Ran> + Sync)| -> Result<()> {
-        let ended: Vec<Result<Ran>> = std::thread::scope(|scope| {
+    let both = |run: &(dyn Fn(usize) -> Result<RunOutput> + Sync)| -> Result<()> {
+        let ended: Vec<Result<RunOutput>> = std::thread::scope(|scope| {
             let other = scope.spawn(|| run(1));
             vec![run(0), other.join().unwrap()]
         });

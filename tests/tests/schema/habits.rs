@@ -1,8 +1,8 @@
 //! What people try first, on each database: a password in a file, dry runs, the state of migrations, rejects.
 
-use crate::program::{Folder, Ran, SAMPLES, finish};
+use crate::program::{Folder, RunOutput, SAMPLES, finish};
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::count::Counted;
+use ingester_tests::count::CountingProxy;
 use ingester_tests::databases::{Database, On};
 use ingester_tests::process::wait_until;
 use ingester_tests::{on_databases, on_every_database, on_every_server};
@@ -81,7 +81,7 @@ async fn a_password_out_of_a_file_opens_the_database(database: Database) -> Resu
 async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database) -> Result<()> {
     let folder = Folder::new();
     let run = |arguments: &[&str]| folder.run(&[arguments, &["--database-url", &database.url]].concat());
-    let states = |ran: &Ran| -> Result<Vec<String>> {
+    let states = |ran: &RunOutput| -> Result<Vec<String>> {
         let migrations: Value = serde_json::from_str(&ran.out)?;
         let migrations = migrations.as_array().context("a list")?;
         Ok(migrations.iter().map(|one| one["state"].as_str().unwrap_or_default().to_owned()).collect())
@@ -146,7 +146,7 @@ async fn commands_ask_a_far_database_few_times(database: Database) -> Result<()>
         folder.run(&[&command[..], &["--database-url", &database.url]].concat()).exits(0);
         let (start, place) = database.url.rsplit_once(':').context("a port")?;
         let (port, name) = place.split_once('/').context("a database")?;
-        let counted = Counted::to(port.parse()?).await?;
+        let counted = CountingProxy::to(port.parse()?).await?;
         let far = format!("{start}:{}/{name}", counted.port());
         folder.run(&[&command[..], &["--database-url", &far]].concat()).exits(0);
         let answers = counted.answers();

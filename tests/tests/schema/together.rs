@@ -1,6 +1,6 @@
 //! Imports that begin at the same time, on a database without tables.
 
-use crate::program::{Folder, Ran, SAMPLES, finish};
+use crate::program::{Folder, RunOutput, SAMPLES, finish};
 use anyhow::{Result, ensure};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
@@ -30,7 +30,7 @@ async fn imports_into_an_empty_database_wait_for_its_tables(database: Database) 
         let import = || folder.command(&[&["import"], &on[..], &[SAMPLES]].concat());
         let apply = folder.command(&[&["schema", "apply"], &on[..]].concat());
         let mut commands = [import(), import(), apply, import()];
-        let ended: Vec<Ran> = std::thread::scope(|scope| {
+        let ended: Vec<RunOutput> = std::thread::scope(|scope| {
             let runs: Vec<_> = commands.iter_mut().map(|command| scope.spawn(|| finish(command))).collect();
             runs.into_iter().map(|run| run.join().unwrap()).collect()
         });

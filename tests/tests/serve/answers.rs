@@ -149,7 +149,7 @@ fn table(table: &Json, options: Options) -> Result<String> {
     };
     let columns = table["columnDefinitions"].as_array().context("columns")?.iter().map(column).collect();
     let rows = table["rows"].as_array().context("rows")?.iter().map(row).collect::<Result<Vec<_>>>()?;
-    Ok(TablePrinter::new(columns, Options { headers: true, ..options }).rows(rows))
+    Ok(TablePrinter::new(columns, Options { headers: true, ..options }).render_rows(rows))
 }
 
 /// Compares the output of `get` for these arguments, in each format, with the server's answer for this path and these parameters.
@@ -273,7 +273,7 @@ async fn pages_end_with_the_same_token() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kubectl_prints_what_get_prints() -> Result<()> {
-    let Some(kubectl) = Kubectl::of(serve().await?) else { return Ok(()) };
+    let Some(kubectl) = Kubectl::new(serve().await?) else { return Ok(()) };
     let same = |arguments: &[&str], of_kubectl: &[&str], of_get: &[&str]| {
         let (printed, _) = run(kubectl.server.folder(), &[&["get"], arguments, of_get].concat())?;
         let expected = kubectl.prints(&[&["get"], arguments, of_kubectl].concat())?;

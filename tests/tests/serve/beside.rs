@@ -2,7 +2,7 @@
 //! not, docs/serving.md says so.
 
 use crate::server::{Server, free_port};
-use crate::watch::{Going, Short, python, until};
+use crate::watch::{RunningClient, ShortPause, python, until};
 use anyhow::{Context as _, Result};
 use crd_specs::model::Model;
 use futures::StreamExt as _;
@@ -148,7 +148,7 @@ impl World {
         let uid = is.uid().context("a uid")?;
         let version: u64 = is.resource_version().context("a version")?.parse()?;
         let mirrored = async || {
-            let rows = self.store.stored(kind()?.table(), &[&uid]).await?;
+            let rows = self.store.read_stored(kind()?.table(), &[&uid]).await?;
             Ok(rows.first().is_some_and(|row| match change {
                 Change::Deleted => row.delete_time.is_some(),
                 Change::Evicted => row.evict_time.is_some(),
@@ -173,7 +173,7 @@ enum Change {
 
 /// The output of a client so far.
 pub(crate) enum Client {
-    Program(Going),
+    Program(RunningClient),
     Task { lines: Arc<Mutex<Vec<String>>>, task: AbortHandle },
 }
 
@@ -195,29 +195,34 @@ impl Client {
 }
 
 /// The clients. How many lines each prints for the first changes, and how many more for the later ones, if it runs that long.
-const CLIENTS: &[(&str, usize, usize, Does)] = &[
-    ("kubectl get -w", 10, 0, Does::Kubectl(&["get", "models", "-w", "-o", OBJECTS])),
+const CLIENTS: &[(&str, usize, usize, ClientAction)] = &[
+    ("kubectl get -w", 10, 0, ClientAction::Kubectl(&["get", "models", "-w", "-o", OBJECTS])),
     (
         "kubectl get -w with events",
         10,
         0,
-        Does::Kubectl(&["get", "models", "-w", "--output-watch-events", "-o", EVENTS]),
+        ClientAction::Kubectl(&["get", "models", "-w", "--output-watch-events", "-o", EVENTS]),
     ),
-    ("kubectl get -w with tables", 10, 0, Does::Kubectl(&["get", "models", "-w", "--output-watch-events"])),
+    ("kubectl get -w with tables", 10, 0, ClientAction::Kubectl(&["get", "models", "-w", "--output-watch-events"])),
     (
         "kubectl get -w -l",
         7,
         0,
-        Does::Kubectl(&["get", "models", "-w", "--output-watch-events", "-o", EVENTS, "-l", BLUE]),
+        ClientAction::Kubectl(&["get", "models", "-w", "--output-watch-events", "-o", EVENTS, "-l", BLUE]),
     ),
-    ("kubectl get -w NAME", 3, 0, Does::Kubectl(&["get", "model", "a", "-w", "--output-watch-events", "-o", EVENTS])),
-    ("kubectl wait", 1, 0, Does::Kubectl(&["wait", "--for=delete", "model/b", "--timeout=60s"])),
-    ("client-go that lists", 11, ALL, Does::Informer("false")),
-    ("client-go that streams lists", 11, ALL, Does::Informer("true")),
-    ("kube that lists", 11, ALL, Does::Kube(watcher::Config::default)),
-    ("kube that streams lists", 11, ALL, Does::Kube(|| watcher::Config::default().streaming_lists())),
-    ("kube that selects", 8, 3, Does::Kube(|| watcher::Config::default().streaming_lists().labels(BLUE))),
-    ("Python", 11, ALL, Does::Python),
+    (
+        "kubectl get -w NAME",
+        3,
+        0,
+        ClientAction::Kubectl(&["get", "model", "a", "-w", "--output-watch-events", "-o", EVENTS]),
+    ),
+    ("kubectl wait", 1, 0, ClientAction::Kubectl(&["wait", "--for=delete", "model/b", "--timeout=60s"])),
+    ("client-go that lists", 11, ALL, ClientAction::Informer("false")),
+    ("client-go that streams lists", 11, ALL, ClientAction::Informer("true")),
+    ("kube that lists", 11, ALL, ClientAction::Kube(watcher::Config::default)),
+    ("kube that streams lists", 11, ALL, ClientAction::Kube(|| watcher::Config::default().streaming_lists())),
+    ("kube that selects", 8, 3, ClientAction::Kube(|| watcher::Config::default().streaming_lists().labels(BLUE))),
+    ("Python", 11, ALL, ClientAction::Python),
 ];
 
 /// The lines of a client that receives everything to the end.
@@ -231,7 +236,7 @@ const OBJECTS: &str = "custom-columns=:.metadata.name,:.metadata.resourceVersion
 const EVENTS: &str = "custom-columns=:.type,:.object.metadata.name,:.object.metadata.resourceVersion";
 
 #[derive(Clone, Copy)]
-enum Does {
+enum ClientAction {
     Kubectl(&'static [&'static str]),
     /// Whether it streams lists.
     Informer(&'static str),
@@ -239,11 +244,11 @@ enum Does {
     Python,
 }
 
-impl Does {
+impl ClientAction {
     fn start(self, name: &str, side: &Side) -> Result<Client> {
         let mut command = match self {
-            Does::Kube(config) => return Ok(follow(side.models.clone(), config())),
-            Does::Kubectl(arguments) => {
+            ClientAction::Kube(config) => return Ok(follow(side.models.clone(), config())),
+            ClientAction::Kubectl(arguments) => {
                 let mut command = Command::new(kubectl().context("kubectl")?);
                 command.args(arguments).args(["-n", "ml"]).env("HOME", &side.folder);
                 if arguments[0] == "get" {
@@ -251,16 +256,16 @@ impl Does {
                 }
                 command
             }
-            Does::Informer(streams) => {
+            ClientAction::Informer(streams) => {
                 let mut command = Command::new(informer().context("the informer")?);
                 command.arg(&side.kubeconfig).args(["michelangelo.api/v2/models", "ml"]);
                 command.env("KUBE_FEATURE_WatchListClient", streams);
                 command
             }
-            Does::Python => python(&side.kubeconfig),
+            ClientAction::Python => python(&side.kubeconfig),
         };
         command.env("KUBECONFIG", &side.kubeconfig).env("NO_PROXY", "127.0.0.1");
-        Going::start(&mut command, side.folder.join(name)).map(Client::Program)
+        RunningClient::start(&mut command, side.folder.join(name)).map(Client::Program)
     }
 }
 
@@ -268,7 +273,7 @@ impl Does {
 pub(crate) fn follow(models: Api<Model>, config: watcher::Config) -> Client {
     let lines: Arc<Mutex<Vec<String>>> = Arc::default();
     let said = lines.clone();
-    let events = watcher(models, config).backoff(Short).for_each(move |event| {
+    let events = watcher(models, config).backoff(ShortPause).for_each(move |event| {
         let line = |what: &str, model: &Model| {
             format!("{what} {} {}", model.name_any(), model.resource_version().unwrap_or_default())
         };
@@ -341,7 +346,7 @@ async fn clients_are_told_what_an_api_server_tells_them() -> Result<()> {
     world.apply((Change::Created("blue"), "a")).await?;
     world.apply((Change::Created("red"), "b")).await?;
     let [real, ours] = world.sides()?;
-    let start = |&(name, count, more, does): &(&'static str, usize, usize, Does)| {
+    let start = |&(name, count, more, does): &(&'static str, usize, usize, ClientAction)| {
         Ok(Pair { name, count, more, clients: [does.start(name, &real)?, does.start(name, &ours)?] })
     };
     let pairs: Vec<Pair> = CLIENTS.iter().map(start).collect::<Result<_>>()?;

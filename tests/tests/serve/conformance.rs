@@ -154,7 +154,7 @@ const DIFFERENCES: &[&str] = &[
 
 /// The compared parts of an answer.
 #[derive(Debug, PartialEq)]
-struct Answer {
+struct ComparedAnswer {
     code: u16,
     reason: Json,
     kind: Json,
@@ -164,7 +164,7 @@ struct Answer {
     content: String,
 }
 
-async fn ask(client: &Client, path: &str, accept: &str) -> Result<Answer> {
+async fn ask(client: &Client, path: &str, accept: &str) -> Result<ComparedAnswer> {
     let mut request = Request::get(path);
     if !accept.is_empty() {
         request = request.header(header::ACCEPT, accept);
@@ -184,7 +184,7 @@ async fn ask(client: &Client, path: &str, accept: &str) -> Result<Answer> {
             None => item["cells"][0].as_str().unwrap_or_default().to_owned(),
         }
     };
-    Ok(Answer {
+    Ok(ComparedAnswer {
         code,
         reason: json["reason"].clone(),
         kind: json["kind"].clone(),
@@ -212,8 +212,8 @@ async fn a_hundred_requests_are_answered_as_by_an_api_server() -> Result<()> {
         let expected = ask(&client, path, accept).await.context(*path)?;
         let answered = ask(&ours, path, accept).await.context(*path)?;
         if expected != answered {
-            let short = |answer: &Answer| {
-                let Answer { code, reason, kind, objects, more, content } = answer;
+            let short = |answer: &ComparedAnswer| {
+                let ComparedAnswer { code, reason, kind, objects, more, content } = answer;
                 format!(
                     "{code} {reason} {kind} {} objects from {:?} more {more} {content}",
                     objects.len(),

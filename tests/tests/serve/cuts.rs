@@ -2,7 +2,7 @@
 
 use crate::beside::follow;
 use crate::server::{Fate, kubeconfig};
-use crate::watch::{Going, World, python, until};
+use crate::watch::{RunningClient, World, python, until};
 use anyhow::{Context as _, Result, ensure};
 use crd_specs::model::Model;
 use ingester_tests::databases::Database;
@@ -107,7 +107,7 @@ async fn nothing_is_lost_by_clients_whose_connections_end_after_every_event(data
     let by_kube = follow(models(&cutters[0].url)?, watcher::Config::default());
     let path = world.server.folder().join("cutter");
     std::fs::write(&path, kubeconfig(&cutters[1].url))?;
-    let by_python = Going::start(&mut python(&path), world.server.folder().join("python"))?;
+    let by_python = RunningClient::start(&mut python(&path), world.server.folder().join("python"))?;
     let lines = || -> Result<[Vec<String>; 2]> { Ok([by_kube.lines()?, by_python.lines()?]) };
     let have = |text: &str| lines().map(|lines| lines.iter().all(|lines| lines.iter().any(|line| line.contains(text))));
     until("both to list", async || have("SYNCED")).await?;

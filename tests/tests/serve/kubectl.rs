@@ -15,7 +15,7 @@ pub(crate) struct Kubectl {
 
 /// The output of kubectl.
 #[derive(Debug)]
-struct Said {
+struct KubectlOutput {
     ok: bool,
     out: String,
     err: String,
@@ -24,11 +24,11 @@ struct Said {
 impl Kubectl {
     /// kubectl with a server of these objects; `None` if it is not installed.
     async fn asks(objects: &[(Json, Fate)]) -> Result<Option<Self>> {
-        Ok(Self::of(Server::start(objects).await?))
+        Ok(Self::new(Server::start(objects).await?))
     }
 
     /// kubectl with this server; `None` if it is not installed.
-    pub(crate) fn of(server: Server) -> Option<Self> {
+    pub(crate) fn new(server: Server) -> Option<Self> {
         let program = kubectl();
         if program.is_none() {
             skipped_without_kubectl();
@@ -51,11 +51,11 @@ impl Kubectl {
         Some(command)
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<Said> {
+    fn run(&self, arguments: &[&str]) -> Result<KubectlOutput> {
         self.run_with(&[], arguments)
     }
 
-    fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Said> {
+    fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<KubectlOutput> {
         let output = Command::new(&self.program)
             .arg(format!("--server={}", self.server.url))
             .arg(format!("--cache-dir={}", self.server.folder().join("cache").display()))
@@ -65,7 +65,7 @@ impl Kubectl {
             .envs(environment.iter().copied())
             .output()?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Said { ok: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
+        Ok(KubectlOutput { ok: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
     }
 
     /// Its output; it must succeed.
@@ -285,7 +285,7 @@ fn with_a_past() -> Result<Server> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_reads_the_past() -> Result<()> {
-    let Some(kubectl) = Kubectl::of(with_a_past()?) else { return Ok(()) };
+    let Some(kubectl) = Kubectl::new(with_a_past()?) else { return Ok(()) };
     let raw = |path: &str| -> Result<Json> {
         let path = format!("/apis/example.com/v1{path}");
         Ok(serde_json::from_str(&kubectl.prints(&["get", "--raw", &path])?)?)

@@ -126,7 +126,7 @@ async fn a_write_goes_on_to_its_end_after_a_signal() -> Result<()> {
     ensure!(["evicted", "499", "outcome", "200"].iter().all(|part| line.contains(part)), "{line}");
     let store = Store::connect(&server.database().parse()?, ConnectOptions::default()).await?;
     let kind = find(KINDS, "michelangelo.api/v2", "Model").context("a kind")?;
-    let rows = store.stored(kind.table(), &["ml-evicted-2"]).await?;
+    let rows = store.read_stored(kind.table(), &["ml-evicted-2"]).await?;
     ensure!(rows.len() == 1 && rows[0].delete_time.is_some(), "it is not deleted");
     Ok(())
 }

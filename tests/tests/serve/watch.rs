@@ -93,22 +93,22 @@ pub(crate) async fn until(what: &str, mut condition: impl AsyncFnMut() -> Result
 }
 
 /// A program that keeps running, and its output.
-pub(crate) struct Going {
+pub(crate) struct RunningClient {
     pub(crate) process: Child,
     out: PathBuf,
 }
 
-impl Drop for Going {
+impl Drop for RunningClient {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-impl Going {
+impl RunningClient {
     pub(crate) fn start(command: &mut Command, out: PathBuf) -> Result<Self> {
         let process = command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(Stdio::inherit()).spawn()?;
-        Ok(Going { process, out })
+        Ok(RunningClient { process, out })
     }
 
     /// The lines, each with single blanks.
@@ -125,9 +125,9 @@ impl Going {
 }
 
 /// kubectl with these arguments; `None` if it is not installed.
-fn kubectl(world: &World, arguments: &[&str], out: &str) -> Result<Option<Going>> {
+fn kubectl(world: &World, arguments: &[&str], out: &str) -> Result<Option<RunningClient>> {
     let Some(mut command) = Kubectl::command(&world.server) else { return Ok(None) };
-    Going::start(command.args(arguments), world.server.folder().join(out)).map(Some)
+    RunningClient::start(command.args(arguments), world.server.folder().join(out)).map(Some)
 }
 
 async fn kubectl_prints_changes_as_they_happen(database: Database) -> Result<()> {
@@ -188,7 +188,7 @@ async fn pythons_client_goes_on_over_a_restart(database: Database) -> Result<()>
     let mut world = World::start(&database).await?;
     world.write("a", 1, &json!({}), Fate::Live).await?;
     world.write("b", 2, &json!({}), Fate::Live).await?;
-    let python = Going::start(&mut python(&world.server.kubeconfig()?), world.server.folder().join("python"))?;
+    let python = RunningClient::start(&mut python(&world.server.kubeconfig()?), world.server.folder().join("python"))?;
     python.prints("SYNCED").await?;
     world.write("c", 3, &json!({}), Fate::Live).await?;
     python.prints("ADDED c").await?;
@@ -218,7 +218,7 @@ impl Reflectors {
         ];
         Ok(Reflectors(configs.map(|config| {
             let (reader, writer) = runtime::reflector::store();
-            let events = runtime::reflector(writer, watcher(models.clone(), config)).backoff(Short);
+            let events = runtime::reflector(writer, watcher(models.clone(), config)).backoff(ShortPause);
             tokio::spawn(events.for_each(async |_| {}));
             reader
         })))
@@ -306,9 +306,9 @@ async fn watchers_end_with_the_rows_whose_writers_were_killed(database: Database
 }
 
 /// A short pause after an error.
-pub(crate) struct Short;
+pub(crate) struct ShortPause;
 
-impl Iterator for Short {
+impl Iterator for ShortPause {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
@@ -316,6 +316,6 @@ impl Iterator for Short {
     }
 }
 
-impl Backoff for Short {
+impl Backoff for ShortPause {
     fn reset(&mut self) {}
 }

@@ -11,7 +11,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_declare::declare::{crds, scaffold, scaffold_rust_of, spelled};
 use ingester_declare::documents::documents;
-use ingester_store::migrate::{Backfill, BackfillProgress, Folder, GenerateOptions, May};
+use ingester_store::migrate::{AllowedChanges, Backfill, BackfillProgress, Folder, GenerateOptions};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::{on_databases, on_every_database};
@@ -133,7 +133,7 @@ async fn fill(store: &Store, backfill: &Backfill) -> Result<BackfillProgress> {
 /// Fills the tables of the kinds of a file, and adopts them for the structs.
 async fn becomes_structs(database: &Database, declared: &[Kind], compiled: &[Kind], objects: &[String]) -> Result<()> {
     let store = database.connect(ConnectOptions::default()).await?;
-    store.make_declared(declared, May::Add).await?;
+    store.make_declared(declared, AllowedChanges::Add).await?;
     let mut changes: BTreeMap<usize, BTreeMap<String, RowChange>> = BTreeMap::new();
     for text in objects {
         let object = Object::parse(text.as_str(), ManagedFields::Prune)?;
@@ -568,7 +568,7 @@ async fn the_rows_that_a_backfill_reads_are_counted(world: World) -> Result<()> 
     let declared = spelled::declared(file);
     let compiled = spelled::apple();
     let store = world.connect(ConnectOptions::default()).await?;
-    store.make_declared(&declared, May::Add).await?;
+    store.make_declared(&declared, AllowedChanges::Add).await?;
     let mut changes = Vec::new();
     for number in 0..7 {
         let object = json!({
@@ -598,7 +598,7 @@ async fn the_rows_that_a_backfill_reads_are_counted(world: World) -> Result<()> 
         let mut lock: Json = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
         lock["definitions"]["apple"]["first_is_unmarked"] = older.into();
         std::fs::write(&path, lock.to_string())?;
-        store.make_declared(&spelled::declared(file), May::Add).await?;
+        store.make_declared(&spelled::declared(file), AllowedChanges::Add).await?;
         let released = folder.released()?;
         let kind = released.versioned(&[compiled])?[0];
         released.apply(&store, &mut |_| {}).await?;
@@ -608,7 +608,7 @@ async fn the_rows_that_a_backfill_reads_are_counted(world: World) -> Result<()> 
         let filled = fill(&store, incomplete.first().context("rows without a number")?).await?;
         ensure!(filled.read == 7 && filled.filled == 0 && filled.failed == 0, "{filled:?}");
         ensure!(store.incomplete_backfills(&[kind], Some(&released)).await?.is_empty());
-        let filled = fill(&store, &Backfill::of(&kind, &[])?).await?;
+        let filled = fill(&store, &Backfill::for_columns(&kind, &[])?).await?;
         ensure!(filled.read == 7 && filled.filled == 0 && filled.failed == 0, "{filled:?}");
     }
     Ok(())

@@ -12,8 +12,8 @@ use ingester_core::{Ingestable, Kind};
 use ingester_sql::query::{Filter, Query, Test};
 use ingester_store::compare::differences;
 use ingester_store::migrate::drift;
-use ingester_store::query::{Limits, Wanted};
-use ingester_store::{Changed, ConnectOptions, Effect, RowChange, StoredRow};
+use ingester_store::query::{Limits, RequestedParts};
+use ingester_store::{ChangeResult, ConnectOptions, Effect, RowChange, StoredRow};
 use ingester_tests::on_every_database;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -52,7 +52,7 @@ async fn a_kind_without_tables_of_labels_lives_in_one_table(world: World) -> Res
     ensure!(KIND.retention() == Some(Duration::from_secs(36 * 3600)));
     let store = world.connect(ConnectOptions::default()).await?;
     ensure!(store.create_missing(&[KIND]).await? == ["event"]);
-    let found = drift(&ingester_sql::ddl::Schema::of(&[KIND]), &store.catalog().await?, store.dialect());
+    let found = drift(&ingester_sql::ddl::Schema::from_registry(&[KIND]), &store.catalog().await?, store.dialect());
     ensure!(found.is_empty(), "{found:?}");
 
     // A batch, then single objects: new, and with other labels than before.
@@ -64,13 +64,13 @@ async fn a_kind_without_tables_of_labels_lives_in_one_table(world: World) -> Res
     for row in [new, Row { expected, ..row("c", 2) }] {
         ensure!(store.write(table, vec![RowChange::Row(row)]).await?.written == 1);
     }
-    let stored = async |uid: &str| store.stored(table, &[uid]).await?.pop().context("a row");
+    let stored = async |uid: &str| store.read_stored(table, &[uid]).await?.pop().context("a row");
     ensure!(differences(table, &row("c", 2), &stored("c").await?) == []);
     let of_version_1 = differences(table, &row("c", 1), &stored("c").await?);
     ensure!(of_version_1.iter().any(|found| found.what == "json metadata.labels.version"), "{of_version_1:?}");
 
     // Labels are printed from the object, but do not select anything.
-    let wanted = Wanted { places: vec![base::NAME], labels: true };
+    let wanted = RequestedParts { places: vec![base::NAME], labels: true };
     let page = store.ask_about(&KIND, &Query::default(), Limits::default())?.page(&wanted, 9, None).await?;
     let labels: Vec<_> = page.rows.iter().filter_map(|row| row.labels()).map(|labels| labels[0].1.as_ref()).collect();
     ensure!(labels == ["1", "1", "2"], "{labels:?}");
@@ -86,7 +86,7 @@ async fn a_kind_without_tables_of_labels_lives_in_one_table(world: World) -> Res
     ensure!(store.write(table, vec![evicted, deleted]).await?.written == 2);
     let edit = |_: &StoredRow| Ok::<_, Infallible>(Some(row("a", 4)));
     let changed = store.change_evicted(&KIND, "a", Effect::Written, edit).await?;
-    ensure!(matches!(changed, Changed::Done(_)), "{changed:?}");
+    ensure!(matches!(changed, ChangeResult::Done(_)), "{changed:?}");
     ensure!(store.purge(&KIND, Micros::now()).await?.rows == 1);
     ensure!(world.count("event").await? == 2);
     Ok(())

@@ -7,10 +7,10 @@ use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 use ingester_sql::query::Reads;
-use ingester_store::changes::{Change, Position, What};
+use ingester_store::changes::{Change, ChangeKind, Position};
 use ingester_store::guard::{Eviction, Version};
-use ingester_store::{ConnectOptions, Effect, PurgeTerms, Purged, Retry, RowChange, Store};
-use ingester_tests::{Severed, Way, on_every_database, on_every_server, on_galera};
+use ingester_store::{ConnectOptions, Effect, PurgeResult, PurgeTerms, Retry, RowChange, Store};
+use ingester_tests::{CutPoint, CuttingProxy, on_every_database, on_every_server, on_galera};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -72,7 +72,7 @@ async fn all(store: &Store, table: &'static Table) -> Result<Vec<Change>> {
 async fn news(store: &Store, table: &'static Table, after: &mut Position) -> Result<Vec<String>> {
     let last = store.number_changes(table).await?;
     let changes = store.changes_after(table, std::mem::replace(after, last), 100_000).await?;
-    Ok(changes.iter().map(|change| format!("{} {} {}", change.uid, change.what.text(), change.res_version)).collect())
+    Ok(changes.iter().map(|change| format!("{} {} {}", change.uid, change.what.as_str(), change.res_version)).collect())
 }
 
 /// The same, by uid.
@@ -126,7 +126,7 @@ async fn each_writer_records_what_it_has_done(world: World) -> Result<()> {
     let table = models();
     let mut at = store.number_changes(table).await?;
     let [first] = &store.changes_after(table, begin(), 9).await?[..] else { anyhow::bail!("one entry") };
-    assert_eq!((first.what, first.position), (What::Reset, at), "what was before is in no log");
+    assert_eq!((first.what, first.position), (ChangeKind::Reset, at), "what was before is in no log");
 
     store.write(table, vec![live("a", 1), live("b", 1), leaving("c", 1), evicted("d", 1), gone("e", 1)]).await?;
     let is = ["a inserted 1", "b inserted 1", "c evicting 1", "d evicted 1", "e deleted 1"];
@@ -178,7 +178,7 @@ async fn each_writer_records_what_it_has_done(world: World) -> Result<()> {
     // An evicted object exists until it is purged.
     let evicted = Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row(&model("k", 7)) };
     store.write(table, vec![RowChange::Row(evicted)]).await?;
-    let stored = store.stored(table, &["k"]).await?.pop().context("a row")?;
+    let stored = store.read_stored(table, &["k"]).await?.pop().context("a row")?;
     let judged = Standing { version: stored.version(), delete_time: None, evict_time: stored.evict_time };
     let premise = store.premise(kind("Model"), Reads::default()).await?;
     let terms = PurgeTerms { premise: &premise, marked: None };
@@ -188,7 +188,7 @@ async fn each_writer_records_what_it_has_done(world: World) -> Result<()> {
 
     // Names go with the entry, because the row may be gone when it is read.
     let all = all(&store, table).await?;
-    for entry in all.iter().filter(|entry| entry.what != What::Reset) {
+    for entry in all.iter().filter(|entry| entry.what != ChangeKind::Reset) {
         assert_eq!((&*entry.namespace, &*entry.name), ("ml", &*format!("model-{}", entry.uid)), "{entry:?}");
         let age = Micros::now().0 - entry.at.0;
         assert!(age.abs() < 600_000_000, "{entry:?}");
@@ -202,12 +202,12 @@ async fn agrees(world: &World, changes: &[Change], table: &str) -> Result<()> {
     for change in changes {
         apply(&mut state, change);
     }
-    assert_eq!(state, rows(world, table).await?);
+    assert_eq!(state, read_rows(world, table).await?);
     Ok(())
 }
 
 /// The rows of the main table: version, and state.
-async fn rows(world: &World, table: &str) -> Result<BTreeMap<String, (u64, State)>> {
+async fn read_rows(world: &World, table: &str) -> Result<BTreeMap<String, (u64, State)>> {
     let columns =
         "uid, res_version, CASE WHEN delete_time IS NOT NULL THEN 2 WHEN evict_time IS NOT NULL THEN 1 ELSE 0 END";
     let rows = world.sql(&format!("SELECT {columns} FROM {table}")).await?;
@@ -233,13 +233,17 @@ enum State {
 /// What a follower knows after an entry.
 fn apply(state: &mut BTreeMap<String, (u64, State)>, change: &Change) {
     let is = match change.what {
-        What::Inserted | What::Updated | What::Revived | What::Evicting | What::Evicted => State::Live,
-        What::Deleted => State::Deleted,
-        What::Purged => {
+        ChangeKind::Inserted
+        | ChangeKind::Updated
+        | ChangeKind::Revived
+        | ChangeKind::Evicting
+        | ChangeKind::Evicted => State::Live,
+        ChangeKind::Deleted => State::Deleted,
+        ChangeKind::Purged => {
             state.remove(&*change.uid);
             return;
         }
-        What::Reset => return,
+        ChangeKind::Reset => return,
     };
     state.insert(change.uid.to_string(), (change.res_version, is));
 }
@@ -474,7 +478,7 @@ async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Resu
         assert_eq!(seen[..], all[..seen.len()], "readers see the same log");
     }
     let objects: u32 = 2 * (0..30).map(|batch| 1 + batch % 40).sum::<u32>();
-    assert_eq!(all.iter().filter(|change| change.what == What::Inserted).count(), objects as usize);
+    assert_eq!(all.iter().filter(|change| change.what == ChangeKind::Inserted).count(), objects as usize);
     assert_eq!(world.count("ingester_changes WHERE seq IS NULL").await?, 0);
     Ok(())
 }
@@ -484,7 +488,7 @@ async fn readers_that_come_first_at_once_begin_a_log_with_one_reset(world: World
     let stores = futures::future::try_join_all((0..4).map(|_| world.connect(ConnectOptions::default()))).await?;
     let resets = async || -> Result<usize> {
         let all = all(&first, models()).await?;
-        Ok(all.iter().filter(|change| change.what == What::Reset).count())
+        Ok(all.iter().filter(|change| change.what == ChangeKind::Reset).count())
     };
     first.write(models(), vec![live("a", 1)]).await?;
     futures::future::try_join_all(stores.iter().map(|store| store.number_changes(models()))).await?;
@@ -511,7 +515,7 @@ async fn a_fill_records_one_reset_until_the_log_is_read(world: World) -> Result<
     store.write(table, vec![live("g", 1), live("a", 6)]).await?;
     assert_eq!(world.count("ingester_changes").await?, 5);
     let entries = all(&store, table).await?;
-    let said = |entry: &Change| format!("{} {} {}", entry.uid, entry.what.text(), entry.res_version);
+    let said = |entry: &Change| format!("{} {} {}", entry.uid, entry.what.as_str(), entry.res_version);
     let mut said: Vec<String> = entries.iter().map(said).collect();
     assert_eq!(said[..3], [" reset 9", " reset 1", "f inserted 1"]);
     said[3..5].sort();
@@ -554,7 +558,7 @@ async fn a_watch_that_begins_during_a_fill_ends_with_the_rows(world: World) -> R
     }
     // The position is read before the rows, as for any list.
     let mut at = reader.number_changes(table).await?;
-    let mut state = rows(&world, "model").await?;
+    let mut state = read_rows(&world, "model").await?;
     let mut left = true;
     while left {
         left = !writers.is_empty();
@@ -564,16 +568,16 @@ async fn a_watch_that_begins_during_a_fill_ends_with_the_rows(world: World) -> R
         reader.number_changes(table).await?;
         for change in reader.changes_after(table, at, 50).await? {
             (at, left) = (change.position, true);
-            if change.what == What::Reset {
+            if change.what == ChangeKind::Reset {
                 at = reader.number_changes(table).await?;
-                state = rows(&world, "model").await?;
+                state = read_rows(&world, "model").await?;
                 break;
             }
             apply(&mut state, &change);
         }
     }
     assert_eq!(state.len(), 240);
-    assert_eq!(state, rows(&world, "model").await?);
+    assert_eq!(state, read_rows(&world, "model").await?);
     Ok(())
 }
 
@@ -586,7 +590,7 @@ async fn a_version_that_a_fill_may_have_stored_is_found_at_no_entry(world: World
     store.write(table, vec![evicted("a", 7)]).await?;
     store.write(table, vec![live("b", 10)]).await?;
     let entries = all(&store, table).await?;
-    assert!(entries.iter().any(|entry| entry.res_version == 7 && entry.what == What::Evicted), "{entries:?}");
+    assert!(entries.iter().any(|entry| entry.res_version == 7 && entry.what == ChangeKind::Evicted), "{entries:?}");
     assert_eq!(store.position_of(table, 7).await?, None);
     let position = store.position_of(table, 10).await?.context("a position")?;
     assert_eq!(&*store.changes_after(table, position, 1).await?[0].uid, "b");
@@ -686,8 +690,8 @@ async fn a_position_is_known_until_something_behind_it_is_purged(world: World) -
     let old = old.join(", ");
     world.sql(&format!("UPDATE ingester_changes SET at = '2026-01-01 00:00:00.000000' WHERE seq IN ({old})")).await?;
     let day = Duration::from_secs(24 * 3600);
-    assert_eq!(store.purge_changes(table, day).await?, Purged { rows: 4, more: false });
-    assert_eq!(store.purge_changes(table, day).await?, Purged { rows: 0, more: false });
+    assert_eq!(store.purge_changes(table, day).await?, PurgeResult { rows: 4, more: false });
+    assert_eq!(store.purge_changes(table, day).await?, PurgeResult { rows: 0, more: false });
     for (place, entry) in all.iter().enumerate() {
         // After the last purged one, nothing is missing.
         assert_eq!(store.is_known(table, entry.position).await?, place >= 3, "{place}");
@@ -871,7 +875,7 @@ async fn a_follower_from_any_position_ends_with_the_state_of_the_rows(world: Wor
         }
         tokio::task::yield_now().await;
     }
-    let rows = rows(&world, "model").await?;
+    let rows = read_rows(&world, "model").await?;
     assert_eq!(state, rows);
     assert!(known.len() > 60, "{} entries", known.len());
     let mut dice = fastrand::Rng::with_seed(7);
@@ -891,10 +895,10 @@ async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: Worl
     reader.write(table, (0..6).map(|n| live(&format!("u{n}"), 1)).collect()).await?;
     let address = address(&world.url)?;
     let (mut at, mut state) = (begin(), BTreeMap::new());
-    let severed = [Severed::Before, Severed::During, Severed::After].into_iter().cycle();
+    let severed = [CutPoint::Before, CutPoint::During, CutPoint::After].into_iter().cycle();
     for (round, severed) in (0..36_u64).zip(severed) {
         // With the entries of the log their transaction is committed.
-        let way = Way::to(address, severed, "ingester_changes").await?;
+        let way = CuttingProxy::to(address, severed, "ingester_changes").await?;
         let options = ConnectOptions::default().retry(Retry::SHORT.attempts(Some(1)));
         let url = world.url.replace(address, &format!("127.0.0.1:{}", way.port()));
         let url = if world.on == On::Postgres {
@@ -922,12 +926,12 @@ async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: Worl
             let seen = reader.changes_after(table, at, 100_000).await?;
             let is_of = |entry: &Change| uids.iter().any(|uid| **uid == *entry.uid) && entry.res_version == version;
             match severed {
-                Severed::Before => assert!(!seen.iter().any(is_of), "{round}: {seen:?}"),
-                Severed::After if !seen.iter().any(is_of) => {
+                CutPoint::Before => assert!(!seen.iter().any(is_of), "{round}: {seen:?}"),
+                CutPoint::After if !seen.iter().any(is_of) => {
                     ensure!(std::time::Instant::now() < deadline, "{round}: {seen:?}");
                     continue;
                 }
-                Severed::During | Severed::After => {}
+                CutPoint::During | CutPoint::After => {}
             }
             break seen;
         };
@@ -942,7 +946,7 @@ async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: Worl
     for change in all.iter().filter(|change| change.position > at) {
         apply(&mut state, change);
     }
-    assert_eq!(state, rows(&world, "model").await?);
+    assert_eq!(state, read_rows(&world, "model").await?);
     agrees(&world, &all, "model").await
 }
 

@@ -2,7 +2,7 @@
 
 use crate::world::{On, Stores as _, World, kind, model, row};
 use anyhow::{Context as _, Result, ensure};
-use ingester_config::{Config, Kept, Live};
+use ingester_config::{Config, Live, RetentionTime};
 use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
 use ingester_mirror::metrics::Metrics;
@@ -10,8 +10,8 @@ use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::Suspension;
 use ingester_sql::query::{Filter, Query, States, Test};
-use ingester_store::query::Wanted;
-use ingester_store::{Changed, ConnectOptions, Effect, PurgePlace, RowChange, Store};
+use ingester_store::query::RequestedParts;
+use ingester_store::{ChangeResult, ConnectOptions, Effect, PurgePlace, RowChange, Store};
 use ingester_tests::on_every_database;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -41,17 +41,18 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
     let old = Micros(store.now().0 - 91 * DAY);
     store.write(table, vec![gone("just-now", store.now()), gone("old", old), evicted]).await?;
     assert_eq!(store.purge_older(kind("Model"), DAYS_90, &mut PurgePlace::default()).await?.rows, 1);
-    let left = store.stored(table, &["just-now", "old"]).await?;
+    let left = store.read_stored(table, &["just-now", "old"]).await?;
     assert_eq!(left.iter().map(|row| &*row.uid).collect::<Vec<_>>(), ["just-now"]);
     // So are times of questions that say how long ago.
     let since = Filter::field("delete_time", Test::Greater(Value::text("1d")));
     let query = Query { states: States::DELETED, filters: vec![since], ..Query::default() };
-    let page = store.ask_about(kind("Model"), &query, store.limits())?.page(&Wanted::default(), 10, None).await?;
+    let page =
+        store.ask_about(kind("Model"), &query, store.limits())?.page(&RequestedParts::default(), 10, None).await?;
     assert_eq!(page.rows.iter().map(|row| row.uid()).collect::<Vec<_>>(), ["just-now"]);
     // The store's own times are the database's, too.
     let deleted = store.delete_evicted(kind("Model"), "evicted", Effect::Written, |_| Ok::<_, Infallible>(())).await?;
-    assert!(matches!(deleted, Changed::Done(_)), "{deleted:?}");
-    let time = store.stored(table, &["evicted"]).await?.pop().and_then(|row| row.delete_time).context("a time")?;
+    assert!(matches!(deleted, ChangeResult::Done(_)), "{deleted:?}");
+    let time = store.read_stored(table, &["evicted"]).await?.pop().and_then(|row| row.delete_time).context("a time")?;
     assert!(near(time, store.now()), "{time:?}");
     // The program's own rounds of retention use the database's clock, too.
     store.write(table, vec![gone("old", old)]).await?;
@@ -66,7 +67,7 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
         .find_map(|line| line.strip_prefix("ingester_database_clock_offset_seconds "))
         .context("a gauge")?;
     assert!((offset.parse::<f64>()? + (ahead / 1_000_000) as f64).abs() < 60.0, "{offset}");
-    assert_eq!(store.stored(table, &["just-now"]).await?.len(), 1);
+    assert_eq!(store.read_stored(table, &["just-now"]).await?.len(), 1);
     // By the node's clock, a tombstone that is seconds old would be gone.
     let by_the_node = store.purge(kind("Model"), Micros::ago(DAYS_90)).await?.rows;
     assert_eq!(by_the_node, u64::from(ahead > 0));
@@ -77,7 +78,7 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
 async fn purged(store: &Arc<Store>, uid: &str) -> Result<()> {
     let (metrics, kinds) = (Metrics::new()?, vec![*kind("Model")]);
     let mut config = Config::default();
-    config.retention.deleted = Some(Kept::For(DAYS_90));
+    config.retention.deleted = Some(RetentionTime::For(DAYS_90));
     let retention = RetentionTask {
         store: store.clone(),
         suspension: Suspension::new(&kinds, &config, &metrics),
@@ -89,7 +90,7 @@ async fn purged(store: &Arc<Store>, uid: &str) -> Result<()> {
     let stop = CancellationToken::new();
     let running = tokio::spawn(retention.run(stop.clone()));
     let deadline = Instant::now() + Duration::from_secs(60);
-    while !store.stored(kind("Model").table(), &[uid]).await?.is_empty() {
+    while !store.read_stored(kind("Model").table(), &[uid]).await?.is_empty() {
         ensure!(Instant::now() < deadline, "`{uid}` is not purged");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

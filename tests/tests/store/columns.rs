@@ -196,7 +196,7 @@ async fn kubernetes_own_types_are_columns(world: World) -> Result<()> {
     store.create_missing(&[kind]).await?;
     let row = testing::row::<Parcel>(PARCEL)?.into_row();
     store.write(kind.table(), vec![RowChange::Row(row.clone())]).await?;
-    let stored = store.stored(kind.table(), &["b"]).await?;
+    let stored = store.read_stored(kind.table(), &["b"]).await?;
     ensure!(differences(kind.table(), &row, stored.first().context("a row")?) == []);
     Ok(())
 }

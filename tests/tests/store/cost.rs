@@ -4,7 +4,7 @@ use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
-use ingester_store::migrate::Lacking;
+use ingester_store::migrate::MissingParts;
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::databases::On;
 use ingester_tests::{Durability, MariaDb, SqlServer, with_servers};
@@ -116,7 +116,7 @@ async fn what_a_start_looks_for_is_in_one_catalog(on: On) -> Result<()> {
         let begin = counters(&server).await?;
         store.catalog().await?;
         let middle = counters(&server).await?;
-        ensure!(store.lacking(crd_specs::KINDS).await? == Lacking::default(), "something is missing");
+        ensure!(store.lacking(crd_specs::KINDS).await? == MissingParts::default(), "something is missing");
         let end = counters(&server).await?;
         let spent =
             |from: &BTreeMap<String, u64>, to: &BTreeMap<String, u64>| COUNTERS.map(|name| to[name] - from[name]);

@@ -70,7 +70,8 @@ async fn an_object_with_an_unknown_error_is_tried_again_until_it_is_proven(world
     let store = store_with(&world, IMPATIENT()).await?;
     refuse(&world, "bad%").await?;
     let table = kind("Model").table();
-    let uids = |refused: &[ingester_store::Rejected]| refused.iter().map(|one| one.uid.to_string()).collect::<Vec<_>>();
+    let uids =
+        |refused: &[ingester_store::RejectedObject]| refused.iter().map(|one| one.uid.to_string()).collect::<Vec<_>>();
 
     // Among others: they are stored, it is not, and the cause is still unknown.
     let batch = ["a1", "bad1", "c1", "d1"].map(|uid| named(uid, 1)).into();

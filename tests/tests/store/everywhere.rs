@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
 use ingester_sql::query::{Filter, Query, Test};
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_store::{Reject, RowChange, Store};
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -22,7 +22,8 @@ const TEXTS: [&str; 5] = ["B", "a", "b", "z", "é"];
 /// The texts of `spec.v`, which has no column, that pass a test.
 async fn found(store: &Store, test: Test) -> Result<Vec<&'static str>> {
     let query = Query { filters: vec![Filter::Field { field: "spec.v".into(), test }], scan: true, ..Query::default() };
-    let page = store.ask_about(kind("Model"), &query, Limits::default())?.page(&Wanted::default(), 10, None).await?;
+    let page =
+        store.ask_about(kind("Model"), &query, Limits::default())?.page(&RequestedParts::default(), 10, None).await?;
     let mut found: Vec<&str> = Vec::new();
     for row in &page.rows {
         let place: usize = row.uid().parse()?;

@@ -7,7 +7,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::compare::differences;
-use ingester_store::{Changed, ConnectOptions, Deleted, Effect, RowChange, Store, StoredRow};
+use ingester_store::{ChangeResult, ConnectOptions, DeletionResult, Effect, RowChange, Store, StoredRow};
 use ingester_tests::{on_every_database, on_galera};
 use serde_json::{Value as Json, json};
 use std::convert::Infallible;
@@ -57,19 +57,19 @@ fn labelled(stored: &StoredRow, key: &str, value: &str) -> Row {
     row(&object)
 }
 
-type Edited = Changed<Row, Infallible>;
+type EditResult = ChangeResult<Row, Infallible>;
 
-async fn label(store: &Store, uid: &str, key: &str, value: &str) -> Result<Edited> {
+async fn label(store: &Store, uid: &str, key: &str, value: &str) -> Result<EditResult> {
     let edit = |stored: &StoredRow| Ok(Some(labelled(stored, key, value)));
     Ok(store.change_evicted(kind("Model"), uid, Effect::Written, edit).await?)
 }
 
-async fn delete(store: &Store, uid: &str) -> Result<Changed<Box<StoredRow>, Infallible>> {
+async fn delete(store: &Store, uid: &str) -> Result<ChangeResult<Box<StoredRow>, Infallible>> {
     Ok(store.delete_evicted(kind("Model"), uid, Effect::Written, |_| Ok(())).await?)
 }
 
-async fn stored(store: &Store, uid: &str) -> Result<StoredRow> {
-    store.stored(kind("Model").table(), &[uid]).await?.pop().context("a row")
+async fn read_stored(store: &Store, uid: &str) -> Result<StoredRow> {
+    store.read_stored(kind("Model").table(), &[uid]).await?.pop().context("a row")
 }
 
 /// Fails if the columns, labels or annotations of a row are not those of its own object.
@@ -84,9 +84,9 @@ fn agrees_with_itself(stored: &StoredRow) {
 async fn an_evicted_row_is_changed_in_all_its_tables(world: World) -> Result<()> {
     let store = world.store().await?;
     store.write(kind("Model").table(), vec![evicted("a", 5)]).await?;
-    let before = stored(&store, "a").await?;
-    assert!(matches!(label(&store, "a", "team", "pricing").await?, Changed::Done(row) if row.res_version == 6));
-    let after = stored(&store, "a").await?;
+    let before = read_stored(&store, "a").await?;
+    assert!(matches!(label(&store, "a", "team", "pricing").await?, ChangeResult::Done(row) if row.res_version == 6));
+    let after = read_stored(&store, "a").await?;
     agrees_with_itself(&after);
     assert_eq!((after.res_version, after.evict_time, after.delete_time), (6, before.evict_time, None));
     assert_eq!(after.labels.iter().find(|(key, _)| &**key == "team").map(|(_, value)| &**value), Some("pricing"));
@@ -102,7 +102,7 @@ async fn an_evicted_row_is_changed_in_all_its_tables(world: World) -> Result<()>
     };
     store.change_evicted(kind("Model"), "a", Effect::Written, without).await?;
     assert_eq!(world.count("model_labels").await?, 0);
-    agrees_with_itself(&stored(&store, "a").await?);
+    agrees_with_itself(&read_stored(&store, "a").await?);
     Ok(())
 }
 
@@ -110,26 +110,26 @@ async fn a_dry_run_of_a_change_writes_nothing(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![evicted("a", 5)]).await?;
-    let before = stored(&store, "a").await?;
+    let before = read_stored(&store, "a").await?;
     let edit = |stored: &StoredRow| Ok::<_, Infallible>(Some(labelled(stored, "team", "pricing")));
     let tried = store.change_evicted(kind("Model"), "a", Effect::Tried, edit).await?;
-    assert!(matches!(tried, Changed::Done(row) if row.res_version == 6));
+    assert!(matches!(tried, ChangeResult::Done(row) if row.res_version == 6));
     let kept = store.change_evicted(kind("Model"), "a", Effect::Written, |_| Ok::<_, Infallible>(None)).await?;
-    assert_eq!(kept, Changed::Unchanged(Box::new(before.clone())));
+    assert_eq!(kept, ChangeResult::Unchanged(Box::new(before.clone())));
     let refused = store.change_evicted(kind("Model"), "a", Effect::Written, |_| Err("no")).await?;
-    assert_eq!(refused, Changed::Refused("no"));
+    assert_eq!(refused, ChangeResult::Refused("no"));
     let refused = store.delete_evicted(kind("Model"), "a", Effect::Written, |_| Err("no")).await?;
-    assert_eq!(refused, Changed::Refused("no"));
+    assert_eq!(refused, ChangeResult::Refused("no"));
     let tried = store.delete_evicted(kind("Model"), "a", Effect::Tried, |_| Ok::<_, Infallible>(())).await?;
-    assert_eq!(tried, Changed::Done(Box::new(before.clone())));
+    assert_eq!(tried, ChangeResult::Done(Box::new(before.clone())));
     assert_eq!(store.delete_evicted_of(table, &[("a", 5)], Effect::Tried).await?.rows, 1);
-    assert_eq!(stored(&store, "a").await?, before);
+    assert_eq!(read_stored(&store, "a").await?, before);
     // A row must neither go back nor become another one.
     let earlier = |_: &StoredRow| Ok::<_, Infallible>(Some(row(&model("a", 5))));
     assert!(store.change_evicted(kind("Model"), "a", Effect::Written, earlier).await.is_err());
     let other = |_: &StoredRow| Ok::<_, Infallible>(Some(row(&model("b", 6))));
     assert!(store.change_evicted(kind("Model"), "a", Effect::Written, other).await.is_err());
-    assert_eq!(stored(&store, "a").await?, before);
+    assert_eq!(read_stored(&store, "a").await?, before);
     Ok(())
 }
 
@@ -140,15 +140,15 @@ async fn only_evicted_rows_of_the_kind_are_changed(world: World) -> Result<()> {
     store.write(table, changes).await?;
     world.sql("UPDATE model SET group_ver = 'example.com/v2' WHERE uid = 'foreign'").await?;
     for (uid, expected) in [
-        ("live", Changed::NotEvicted),
-        ("gone", Changed::Deleted),
-        ("foreign", Changed::NotFound),
-        ("none", Changed::NotFound),
+        ("live", ChangeResult::NotEvicted),
+        ("gone", ChangeResult::Deleted),
+        ("foreign", ChangeResult::NotFound),
+        ("none", ChangeResult::NotFound),
     ] {
-        let before = store.stored(table, &[uid]).await?;
+        let before = store.read_stored(table, &[uid]).await?;
         assert_eq!(label(&store, uid, "team", "pricing").await?, expected, "{uid}");
         assert_eq!(format!("{:?}", delete(&store, uid).await?), format!("{expected:?}"), "{uid}");
-        assert_eq!(store.stored(table, &[uid]).await?, before, "{uid}");
+        assert_eq!(store.read_stored(table, &[uid]).await?, before, "{uid}");
     }
     Ok(())
 }
@@ -157,14 +157,14 @@ async fn a_deleted_row_keeps_its_version_and_when_it_was_evicted(world: World) -
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![evicted("a", 5)]).await?;
-    let before = stored(&store, "a").await?;
-    assert_eq!(delete(&store, "a").await?, Changed::Done(Box::new(before.clone())));
-    let after = stored(&store, "a").await?;
+    let before = read_stored(&store, "a").await?;
+    assert_eq!(delete(&store, "a").await?, ChangeResult::Done(Box::new(before.clone())));
+    let after = read_stored(&store, "a").await?;
     agrees_with_itself(&after);
     assert_eq!((after.res_version, after.evict_time), (5, before.evict_time));
     assert!(after.delete_time.is_some());
-    assert_eq!(delete(&store, "a").await?, Changed::Deleted);
-    assert_eq!(stored(&store, "a").await?, after);
+    assert_eq!(delete(&store, "a").await?, ChangeResult::Deleted);
+    assert_eq!(read_stored(&store, "a").await?, after);
     Ok(())
 }
 
@@ -172,7 +172,7 @@ async fn of_two_writers_who_saw_the_same_version_one_wins(world: World) -> Resul
     let store = Arc::new(world.store().await?);
     store.write(kind("Model").table(), vec![evicted("a", 5)]).await?;
     for round in 0..20 {
-        let seen = stored(&store, "a").await?.res_version;
+        let seen = read_stored(&store, "a").await?.res_version;
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..4 {
             let store = store.clone();
@@ -184,7 +184,7 @@ async fn of_two_writers_who_saw_the_same_version_one_wins(world: World) -> Resul
                     Ok(Some(labelled(stored, "winner", &format!("{round}-{writer}"))))
                 };
                 let changed = store.change_evicted(kind("Model"), "a", Effect::Written, edit).await;
-                changed.map(|changed| matches!(changed, Changed::Done(_)).then_some(writer))
+                changed.map(|changed| matches!(changed, ChangeResult::Done(_)).then_some(writer))
             });
         }
         let mut winners = Vec::new();
@@ -192,7 +192,7 @@ async fn of_two_writers_who_saw_the_same_version_one_wins(world: World) -> Resul
             winners.extend(writer??);
         }
         assert_eq!(winners.len(), 1, "round {round}: {winners:?}");
-        let after = stored(&store, "a").await?;
+        let after = read_stored(&store, "a").await?;
         assert_eq!(after.res_version, seen + 1);
         assert_eq!(json_of(&after)["metadata"]["labels"]["winner"], format!("{round}-{}", winners[0]));
         agrees_with_itself(&after);
@@ -222,11 +222,11 @@ async fn late_events_of_the_mirror_do_not_overwrite_a_changed_row(world: World) 
     delete(&store, "deleted").await?;
     delete(&store, "both").await?;
     for uid in ["changed", "deleted", "both"] {
-        let before = stored(&store, uid).await?;
+        let before = read_stored(&store, uid).await?;
         for echo in echoes(uid) {
             let report = store.write(table, vec![echo.clone()]).await?;
             assert_eq!(report.written, 0, "{uid}: {echo:?}");
-            assert_eq!(stored(&store, uid).await?, before, "{uid}: {echo:?}");
+            assert_eq!(read_stored(&store, uid).await?, before, "{uid}: {echo:?}");
         }
         agrees_with_itself(&before);
     }
@@ -244,7 +244,7 @@ async fn many_rows_are_deleted_but_those_that_changed_meanwhile(world: World) ->
     uids.extend(["live", "gone", "none"].map(str::to_owned));
     let read: Vec<(&str, u64)> = uids.iter().map(|uid| (uid.as_str(), 5)).collect();
     let deleted = store.delete_evicted_of(table, &read, Effect::Written).await?;
-    assert_eq!(deleted, Deleted { rows: 299, changed: vec![uid(7).into()], ..Deleted::default() });
+    assert_eq!(deleted, DeletionResult { rows: 299, changed: vec![uid(7).into()], ..DeletionResult::default() });
     assert_eq!(world.count("model WHERE delete_time IS NOT NULL AND evict_time IS NOT NULL").await?, 299);
     assert_eq!(world.count("model WHERE delete_time IS NULL").await?, 2);
     Ok(())
@@ -270,10 +270,10 @@ async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> R
                 for (i, uid) in uids.iter().enumerate() {
                     if writer == 0 && round == 3 && third(i) == 1 {
                         let deleted = delete(&store, uid).await?;
-                        anyhow::ensure!(matches!(deleted, Changed::Done(_)), "{deleted:?}");
+                        anyhow::ensure!(matches!(deleted, ChangeResult::Done(_)), "{deleted:?}");
                     }
                     let changed = label(&store, uid, &format!("writer-{writer}"), &format!("{round}")).await?;
-                    if let Changed::Done(row) = changed {
+                    if let ChangeResult::Done(row) = changed {
                         done.push((uid.clone(), row.res_version));
                     }
                 }
@@ -304,7 +304,7 @@ async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> R
     versions.dedup();
     assert_eq!(versions.len(), done.len());
     for (i, uid) in uids.iter().enumerate() {
-        let row = stored(&programs[0], uid).await?;
+        let row = read_stored(&programs[0], uid).await?;
         agrees_with_itself(&row);
         assert!(row.evict_time.is_some(), "{uid}");
         assert_eq!(row.delete_time.is_some(), third(i) == 1, "{uid}");
@@ -320,15 +320,15 @@ async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> R
 async fn a_decision_for_the_object_replaces_the_row_that_was_seen_and_no_other(world: World) -> Result<()> {
     let store = world.store().await?;
     store.write(kind("Model").table(), vec![evicted("a", 7)]).await?;
-    let seen = stored(&store, "a").await?;
+    let seen = read_stored(&store, "a").await?;
     let object = row(&model("a", 3));
     // A user has changed the row meanwhile.
-    assert!(matches!(label(&store, "a", "team", "pricing").await?, Changed::Done(_)));
+    assert!(matches!(label(&store, "a", "team", "pricing").await?, ChangeResult::Done(_)));
     assert!(!store.replace_evicted(kind("Model"), &object, seen.version()).await?);
-    let changed = stored(&store, "a").await?;
+    let changed = read_stored(&store, "a").await?;
     assert_eq!((changed.res_version, json_of(&changed)["metadata"]["labels"]["team"].as_str()), (8, Some("pricing")));
     assert!(store.replace_evicted(kind("Model"), &object, changed.version()).await?);
-    let replaced = stored(&store, "a").await?;
+    let replaced = read_stored(&store, "a").await?;
     assert_eq!((replaced.res_version, replaced.evict_time), (3, None));
     agrees_with_itself(&replaced);
     Ok(())

@@ -158,7 +158,7 @@ async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
     assert_eq!(error.class(), ErrorClass::Transient, "{error}");
 
     // The open connections lead to the old server.
-    let both = async || tokio::try_join!(store.stored(table, &["a"]), store.stored(table, &["a"]));
+    let both = async || tokio::try_join!(store.read_stored(table, &["a"]), store.read_stored(table, &["a"]));
     both().await?;
     target.store(new_port, Ordering::SeqCst);
     store.write(table, vec![change(&model("b", 1))]).await?;

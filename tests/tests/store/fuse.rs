@@ -22,7 +22,7 @@ fn fuse(limit: u64) -> Fuse {
 }
 
 /// Rows of a namespace, live or gone.
-fn rows(namespace: &str, numbers: std::ops::Range<usize>, gone: bool) -> Vec<RowChange> {
+fn make_changes(namespace: &str, numbers: std::ops::Range<usize>, gone: bool) -> Vec<RowChange> {
     let change = |number| {
         let uid = format!("{namespace}-{number}");
         let mut object = model(&uid, 1);
@@ -46,14 +46,14 @@ fn unit(namespace: &str) -> String {
 /// Marks rows as the mirror does: counted first.
 async fn mark(store: &Store, namespace: &str, numbers: std::ops::Range<usize>) -> Result<()> {
     store.count_swept(kind("Model"), &unit(namespace), numbers.len() as u64).await?;
-    store.write(kind("Model").table(), rows(namespace, numbers, true)).await?;
+    store.write(kind("Model").table(), make_changes(namespace, numbers, true)).await?;
     Ok(())
 }
 
 async fn units_of_a_kind_mark_no_more_rows_than_the_limit(world: World) -> Result<()> {
     let one = world.store().await?;
     for namespace in NAMESPACES {
-        one.write(kind("Model").table(), rows(namespace, 0..8, false)).await?;
+        one.write(kind("Model").table(), make_changes(namespace, 0..8, false)).await?;
     }
     let fuse = fuse(10);
     let ask = async |store: &Store, namespace: &str, gone| {
@@ -93,10 +93,10 @@ async fn units_of_a_kind_mark_no_more_rows_than_the_limit(world: World) -> Resul
 async fn a_fifth_of_all_live_rows_may_go(world: World) -> Result<()> {
     let store = world.store().await?;
     for namespace in NAMESPACES {
-        store.write(kind("Model").table(), rows(namespace, 0..15, false)).await?;
+        store.write(kind("Model").table(), make_changes(namespace, 0..15, false)).await?;
     }
     // This kind is not mirrored.
-    store.write(kind("Model").table(), rows("elsewhere", 0..100, false)).await?;
+    store.write(kind("Model").table(), make_changes("elsewhere", 0..100, false)).await?;
     let ask = async |namespace: &str, gone| {
         anyhow::Ok(store.ask_to_sweep(kind("Model"), &unit(namespace), gone, &fuse(10)).await?)
     };

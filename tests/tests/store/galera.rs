@@ -90,7 +90,7 @@ fn a_read_sees_what_was_written_on_another_node() -> Result<()> {
         let table = kind("Model").table();
         for version in 1..=300 {
             writer.write(table, vec![change(&model("a", version))]).await?;
-            let read = reader.stored(table, &["a"]).await?;
+            let read = reader.read_stored(table, &["a"]).await?;
             ensure!(read.first().context("its row")?.res_version == version, "{version} is not seen");
         }
         Ok(())
@@ -125,7 +125,7 @@ fn writers_on_two_nodes_end_with_the_latest_version_of_each_object() -> Result<(
         let uids: Vec<String> = (0..8).map(|n| format!("u{n}")).collect();
         let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
         for store in &stores {
-            let rows = store.stored(kind("Model").table(), &uids).await?;
+            let rows = store.read_stored(kind("Model").table(), &uids).await?;
             let versions: BTreeMap<_, _> = rows.iter().map(|row| (row.uid.clone(), row.res_version)).collect();
             ensure!(versions.len() == 8 && versions.values().all(|version| *version == 120), "{versions:?}");
         }

@@ -289,11 +289,11 @@ async fn a_row_that_stays_a_tombstone_keeps_its_time(world: World) -> Result<()>
         let mut row = row(&model("a", version));
         row.delete_time = delete_time;
         assert_eq!(store.write(table, vec![RowChange::Row(row)]).await?.written, 1);
-        let stored = store.stored(table, &["a"]).await?;
+        let stored = store.read_stored(table, &["a"]).await?;
         assert_eq!(stored[0].delete_time, delete_time.map(|_| Micros(1_000_000)), "version {version}");
     }
     store.write(table, vec![change(&model("a", 4))]).await?;
-    assert_eq!(store.stored(table, &["a"]).await?[0].delete_time, None);
+    assert_eq!(store.read_stored(table, &["a"]).await?[0].delete_time, None);
     Ok(())
 }
 

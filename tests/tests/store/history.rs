@@ -12,9 +12,9 @@ use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
 use ingester_sql::query::{AsOf, Filter, Order, Query, QueryError, Reads, States, Test};
-use ingester_store::changes::What;
+use ingester_store::changes::ChangeKind;
 use ingester_store::guard::{Eviction, Version};
-use ingester_store::query::{FoundRow, Limits, ObjectVersion, VersionOf, Wanted};
+use ingester_store::query::{FoundRow, Limits, ObjectVersion, RequestedParts, VersionOf};
 use ingester_store::{ConnectOptions, Effect, PurgeTerms, Retry, RowChange, Store, StoredRow};
 use ingester_tests::{on_every_database, on_galera};
 use serde::{Deserialize, Serialize};
@@ -186,9 +186,9 @@ fn of_definition(uid: &str, version: u64, ingest_version: u32) -> RowChange {
     RowChange::Row(Row { ingest_version, ..row(uid, version) })
 }
 
-fn versions() -> Wanted {
+fn versions() -> RequestedParts {
     let places = vec![base::RES_VERSION, base::DELETE_TIME, base::EVICT_TIME, base::UPDATE_TIME, base::JSON, 13, 14];
-    Wanted { places, labels: false }
+    RequestedParts { places, labels: false }
 }
 
 /// The whole history of an object, the latest version first. Each begins where the previous one ends, unless that was purged.
@@ -215,7 +215,7 @@ async fn history(store: &Store, uid: &str) -> Result<Vec<ObjectVersion>> {
 async fn told(store: &Store, uid: &str) -> Result<Vec<String>> {
     let told = |version: &ObjectVersion| {
         let Some(Value::UInt(number)) = version.row.get(base::RES_VERSION) else { unreachable!("a version") };
-        let change = version.change.map_or("?", What::text);
+        let change = version.change.map_or("?", ChangeKind::as_str);
         format!("{number} {change}{}", if version.to.is_none() { " now" } else { "" })
     };
     Ok(history(store, uid).await?.iter().map(told).collect())
@@ -280,7 +280,7 @@ async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> 
     store.write(table, vec![new("a", 9)]).await?;
     assert_eq!(told(&store, "a").await?, ["9 ? now", "7 deleted", "2 updated", "1 ?"]);
     // The same for a row of an evicted object that a rule purges.
-    let [judged] = &store.stored(table, &["g"]).await?[..] else { anyhow::bail!("g") };
+    let [judged] = &store.read_stored(table, &["g"]).await?[..] else { anyhow::bail!("g") };
     let standing =
         Standing { version: judged.version(), delete_time: judged.delete_time, evict_time: judged.evict_time };
     let premise = store.premise(&KIND, Reads::default()).await?;
@@ -600,7 +600,8 @@ async fn a_list_of_a_moment_has_the_order_of_the_database(world: World) -> Resul
     let queries: Vec<Query> = orders.map(|order| Query { order, ..Query::default() }).collect();
     let mut sorted = Vec::new();
     for query in &queries {
-        let page = store.ask_about(&odd::KIND, query, Limits::default())?.page(&Wanted::default(), 100, None).await?;
+        let page =
+            store.ask_about(&odd::KIND, query, Limits::default())?.page(&RequestedParts::default(), 100, None).await?;
         sorted.push(uids(page.rows));
     }
     let moment = store.now();
@@ -615,7 +616,7 @@ async fn a_list_of_a_moment_has_the_order_of_the_database(world: World) -> Resul
             let asked = store.ask_at(&odd::KIND, query, moment, Limits::default())?;
             let (mut all, mut token) = (Vec::new(), None);
             loop {
-                let page = asked.page(&Wanted::default(), limit, token.as_deref()).await?;
+                let page = asked.page(&RequestedParts::default(), limit, token.as_deref()).await?;
                 all.extend(uids(page.rows));
                 token = page.next;
                 if token.is_none() {
@@ -759,7 +760,10 @@ async fn each_version_has_its_change_also_where_bytes_end_a_page() -> Result<()>
             break;
         }
     }
-    assert_eq!((pages, changes), (3, vec![Some(What::Updated), Some(What::Updated), Some(What::Updated), None]));
+    assert_eq!(
+        (pages, changes),
+        (3, vec![Some(ChangeKind::Updated), Some(ChangeKind::Updated), Some(ChangeKind::Updated), None])
+    );
     Ok(())
 }
 

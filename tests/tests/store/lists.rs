@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use futures::future::join_all;
 use ingester_core::value::Value;
 use ingester_sql::query::{Filter, Order, Query, Test};
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -74,7 +74,8 @@ async fn lists_all(store: &Store, questions: &[(&str, Query)]) -> Result<()> {
         let asked = store.ask_about(kind("Model"), query, Limits::default())?;
         let (mut uids, mut token, mut rows) = (BTreeSet::new(), None, 0);
         loop {
-            let page = asked.page(&Wanted::object(), 7, token.as_deref()).await.with_context(|| (*name).to_owned())?;
+            let page =
+                asked.page(&RequestedParts::object(), 7, token.as_deref()).await.with_context(|| (*name).to_owned())?;
             rows += page.rows.len();
             uids.extend(page.rows.iter().map(|row| row.uid().to_owned()));
             token = page.next;
@@ -100,12 +101,12 @@ async fn questions_without_a_waiting_client_are_ended(world: World) -> Result<()
     // Each text is read once for each pattern.
     let any = (0..1000).map(|number| Filter::field("spec.unknown", Test::Like(format!("%y{number}%")))).collect();
     let query = Query { filters: vec![Filter::Or(any)], scan: true, ..Query::default() };
-    let limits = Limits::default().time(6 * LONG);
+    let limits = Limits::default().with_time(6 * LONG);
     let asked = store.ask_about(kind("Model"), &query, limits)?;
     let begin = Instant::now();
     let lists = (0..60).map(|_| {
         tokio::time::timeout(Duration::from_millis(150), async {
-            asked.page(&Wanted::object(), 10, None).await.is_ok()
+            asked.page(&RequestedParts::object(), 10, None).await.is_ok()
         })
     });
     ensure!(join_all(lists).await.iter().all(Result::is_err), "a list was answered");

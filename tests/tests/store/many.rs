@@ -13,8 +13,8 @@ use ingester_core::{Indexed, Ingestable, Kind};
 use ingester_sql::query::{Filter, Order, Query, Test, parse_field_selector};
 use ingester_store::compare::differences;
 use ingester_store::migrate::Backfill;
-use ingester_store::query::{Limits, Wanted};
-use ingester_store::{Changed, ConnectOptions, Effect, Report, RowChange, Store, StoredRow};
+use ingester_store::query::{Limits, RequestedParts};
+use ingester_store::{ChangeResult, ConnectOptions, Effect, Report, RowChange, Store, StoredRow};
 use ingester_tests::{on_every_database, on_galera};
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
@@ -118,8 +118,8 @@ async fn store(world: &World) -> Result<Store> {
     Ok(store)
 }
 
-async fn stored(store: &Store, uid: &str) -> Result<StoredRow> {
-    store.stored(KIND.table(), &[uid]).await?.pop().context("a row")
+async fn read_stored(store: &Store, uid: &str) -> Result<StoredRow> {
+    store.read_stored(KIND.table(), &[uid]).await?.pop().context("a row")
 }
 
 /// All rows of the tables of values, for objects whose uid begins with this; the uids without this prefix.
@@ -224,7 +224,7 @@ async fn values_are_written_changed_and_cleared_with_their_row(world: World) -> 
         ensure!(report.written == 2, "{report:?}");
         for object in &objects {
             let wanted = row(object);
-            let stored = stored(&store, &wanted.uid).await?;
+            let stored = read_stored(&store, &wanted.uid).await?;
             ensure!(stored.many == wanted.many, "{:?} is stored, not {:?}", stored.many, wanted.many);
             let found = differences(KIND.table(), &wanted, &stored);
             ensure!(found.is_empty(), "an audit finds {found:?}");
@@ -293,7 +293,7 @@ async fn values_changed_by_hand_are_found_and_repaired(world: World) -> Result<(
     world.sql("UPDATE certificate_dns_names SET value = 'c' WHERE value = 'b'").await?;
     world.sql("UPDATE certificate_limits SET value = '5' WHERE value = '4'").await?;
     world.sql("DELETE FROM certificate_ports").await?;
-    let stored = stored(&store, "a").await?;
+    let stored = read_stored(&store, "a").await?;
     let found: Vec<String> = differences(KIND.table(), &wanted, &stored).iter().map(ToString::to_string).collect();
     ensure!(
         found
@@ -308,7 +308,7 @@ async fn values_changed_by_hand_are_found_and_repaired(world: World) -> Result<(
     // As a repair writes it.
     let repair = RowChange::Replacement { row: wanted.clone(), seen: wanted.version() };
     ensure!(store.write(KIND.table(), vec![repair]).await?.written == 1);
-    let stored = self::stored(&store, "a").await?;
+    let stored = self::read_stored(&store, "a").await?;
     ensure!(differences(KIND.table(), &wanted, &stored).is_empty() && stored.many == wanted.many);
     Ok(())
 }
@@ -320,8 +320,8 @@ async fn an_evicted_row_is_replaced_with_its_values(world: World) -> Result<()> 
     let next = row(&certificate("a", 2, json!({ "dnsNames": ["z"] })));
     let edit = |_: &StoredRow| Ok::<_, Infallible>(Some(next.clone()));
     let changed = store.change_evicted(&KIND, "a", Effect::Written, edit).await?;
-    ensure!(matches!(changed, Changed::Done(_)), "{changed:?}");
-    ensure!(stored(&store, "a").await?.many == next.many);
+    ensure!(matches!(changed, ChangeResult::Done(_)), "{changed:?}");
+    ensure!(read_stored(&store, "a").await?.many == next.many);
     Ok(())
 }
 
@@ -331,13 +331,13 @@ async fn values_that_are_asked_for_are_filled_again(world: World) -> Result<()> 
     let before = values(&world, "").await?;
     world.sql("DELETE FROM certificate_dns_names WHERE obj_uid = 'a'").await?;
     world.sql("UPDATE certificate_limits SET value = 'x'").await?;
-    let backfill = Backfill::of(&KIND, &["dns_names".to_owned()])?;
+    let backfill = Backfill::for_columns(&KIND, &["dns_names".to_owned()])?;
     let filled = store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?;
     ensure!(filled.complete && filled.read == 2 && filled.filled == 2, "{filled:?}");
     ensure!(values(&world, "").await? == before);
-    let again = store.backfill(&Backfill::of(&KIND, &[])?, None, &CancellationToken::new(), |_| {}).await?;
+    let again = store.backfill(&Backfill::for_columns(&KIND, &[])?, None, &CancellationToken::new(), |_| {}).await?;
     ensure!(again.filled == 0, "{again:?}");
-    let unknown = Backfill::of(&KIND, &["names".to_owned()]).unwrap_err().to_string();
+    let unknown = Backfill::for_columns(&KIND, &["names".to_owned()]).unwrap_err().to_string();
     ensure!(unknown.contains("dns_names"), "{unknown}");
     Ok(())
 }
@@ -372,7 +372,7 @@ async fn selectors_and_handles_find_the_objects_that_have_a_value(world: World) 
     let limits = Limits::default();
     let found = async |filters: Vec<Filter>| -> Result<String> {
         let query = Query { filters, ..Query::default() };
-        let page = store.ask_about(&KIND, &query, limits)?.page(&Wanted::object(), 10, None).await?;
+        let page = store.ask_about(&KIND, &query, limits)?.page(&RequestedParts::object(), 10, None).await?;
         Ok(page.rows.iter().map(|row| row.uid().to_owned()).collect())
     };
     for (selector, uids) in [
@@ -473,9 +473,9 @@ async fn a_value_is_found_by_its_key(world: World) -> Result<()> {
     ] {
         let query = Query { filters: parse_field_selector(selector)?, ..Query::default() };
         let asked = store.ask_about(&KIND, &query, limits)?;
-        let page = asked.page(&Wanted::object(), 10, None).await?;
+        let page = asked.page(&RequestedParts::object(), 10, None).await?;
         ensure!(page.rows.len() == 1, "{selector}");
-        let explained = asked.explain(&Wanted::object(), 10).await?;
+        let explained = asked.explain(&RequestedParts::object(), 10).await?;
         let summary = summarize(world.on, &explained)?;
         let key = world.on.key(&format!("certificate_{table}"), key);
         ensure!(summary.keys.contains(&key) && !summary.scans, "{selector}: {summary:?}: {explained:#?}");

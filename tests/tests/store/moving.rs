@@ -11,7 +11,9 @@ use ingester_core::value::Micros;
 use ingester_store::compare::differences;
 use ingester_store::{ConnectOptions, Effect, RowChange, Store};
 use ingester_tests::on_databases;
-use ingester_transfer::moving::{Cluster, Living, Moved, OtherDatabase, OtherObject, Pass, Passed, SameName, Verified};
+use ingester_transfer::moving::{
+    Cluster, ComparisonCounts, MoveCounts, OtherDatabase, OtherObject, Pass, PassResult, SameName, UndeletedState,
+};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -48,7 +50,7 @@ fn object(samples: &[Json], number: usize, version: u64) -> Json {
     object
 }
 
-fn of(object: &Json) -> (&'static Kind, Row) {
+fn make_row(object: &Json) -> (&'static Kind, Row) {
     let text = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
     let kind = kind(text.kind());
     (kind, kind.row(&text).unwrap().unwrap())
@@ -59,12 +61,16 @@ async fn source(world: &World) -> Result<OtherDatabase> {
     Ok(OtherDatabase::new(world.connect(options).await?, kinds()).await?)
 }
 
-fn pass<'p>(source: &'p OtherDatabase, store: &'p Store, living: Living<'p>) -> Pass<'p> {
+fn pass<'p>(source: &'p OtherDatabase, store: &'p Store, living: UndeletedState<'p>) -> Pass<'p> {
     Pass { source, store: Some(store), effect: Effect::Written, living, stop: CancellationToken::new() }
 }
 
 /// One pass, and the problems that it reported.
-async fn passed(source: &OtherDatabase, store: &Store, living: Living<'_>) -> Result<(Passed, Vec<String>)> {
+async fn passed(
+    source: &OtherDatabase,
+    store: &Store,
+    living: UndeletedState<'_>,
+) -> Result<(PassResult, Vec<String>)> {
     let mut problems = Vec::new();
     let pass = pass(source, store, living);
     let passed = pass.run(|object, reason| problems.push(format!("{object}: {reason}")), |_| ()).await?;
@@ -74,15 +80,15 @@ async fn passed(source: &OtherDatabase, store: &Store, living: Living<'_>) -> Re
 async fn verified(
     source: &OtherDatabase,
     store: &Store,
-    living: Living<'_>,
-) -> Result<(Vec<(Kind, Verified)>, Vec<String>)> {
+    living: UndeletedState<'_>,
+) -> Result<(Vec<(Kind, ComparisonCounts)>, Vec<String>)> {
     let mut differences = Vec::new();
     let pass = pass(source, store, living);
     let verified = pass.verify(|object, what| differences.push(format!("{object}: {what}")), |_| ()).await?;
     Ok((verified, differences))
 }
 
-fn sum(passed: &Passed, of: impl Fn(&Moved) -> u64) -> u64 {
+fn sum(passed: &PassResult, of: impl Fn(&MoveCounts) -> u64) -> u64 {
     passed.kinds.iter().map(|(_, moved)| of(moved)).sum()
 }
 
@@ -102,7 +108,7 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
     // By uid, with the kind's name.
     let mut wanted: BTreeMap<String, (&str, Row)> = BTreeMap::new();
     for number in 0..count {
-        let (kind, mut row) = of(&object(&samples, number, 10 + number as u64));
+        let (kind, mut row) = make_row(&object(&samples, number, 10 + number as u64));
         let time = Micros(1_767_225_600_123_456 + number as i64);
         let later = Micros(time.0 + 1_000_001);
         match number / samples.len() % 5 {
@@ -122,12 +128,12 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
     let mut hashes: Vec<Vec<String>> = Vec::new();
     for pair in worlds.windows(2) {
         let (source, store) = (source(&pair[0]).await?, pair[1].store_of(crd_specs::KINDS).await?);
-        let (moved, problems) = passed(&source, &store, Living::Live).await?;
+        let (moved, problems) = passed(&source, &store, UndeletedState::Live).await?;
         ensure!(problems.is_empty(), "{problems:?}");
         assert_eq!((sum(&moved, |m| m.read), sum(&moved, |m| m.written)), (count as u64, count as u64));
-        let (again, _) = passed(&source, &store, Living::Live).await?;
+        let (again, _) = passed(&source, &store, UndeletedState::Live).await?;
         assert_eq!((sum(&again, |m| m.unchanged), sum(&again, |m| m.written)), (count as u64, 0));
-        let (verified, differences) = verified(&source, &store, Living::Live).await?;
+        let (verified, differences) = verified(&source, &store, UndeletedState::Live).await?;
         ensure!(differences.is_empty(), "{:?}: {differences:#?}", pair[1].on);
         ensure!(verified.iter().map(|(_, kind)| kind.equal).sum::<u64>() == count as u64);
         ensure!(verified.iter().all(|(_, kind)| kind.source_hash == kind.stored_hash));
@@ -140,7 +146,7 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
         let rows: Vec<&Row> = wanted.values().filter(|(of, _)| *of == kind.kind()).map(|(_, row)| row).collect();
         for rows in rows.chunks(100) {
             let uids: Vec<&str> = rows.iter().map(|row| &*row.uid).collect();
-            let stored = last.stored(kind.table(), &uids).await?;
+            let stored = last.read_stored(kind.table(), &uids).await?;
             assert_eq!(stored.len(), rows.len());
             for (row, stored) in rows.iter().zip(&stored) {
                 assert_eq!(differences(kind.table(), row, stored), [], "{}", row.uid);
@@ -204,7 +210,7 @@ impl Reference<'_> {
     }
 
     fn upserted(object: &Json) -> Result<String> {
-        let (kind, row) = of(object);
+        let (kind, row) = make_row(object);
         let (table, metadata) = (Self::table(kind), &object["metadata"]);
         let text = |value: &Json| literal(value.as_str().unwrap_or_default());
         let created = text(&metadata["creationTimestamp"]).replace('T', " ").replace('Z', "");
@@ -237,7 +243,7 @@ impl Reference<'_> {
     }
 
     fn deleted(object: &Json) -> String {
-        let (table, uid) = (Self::table(of(object).0), object["metadata"]["uid"].as_str().unwrap_or_default());
+        let (table, uid) = (Self::table(make_row(object).0), object["metadata"]["uid"].as_str().unwrap_or_default());
         format!("UPDATE `{table}` SET delete_time = '2026-05-01 11:12:13' WHERE uid = '{uid}'")
     }
 }
@@ -301,7 +307,7 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
     for _ in 0..10 {
         let pass = tokio::spawn({
             let (source, store, cluster) = (source.clone(), store.clone(), cluster.clone());
-            async move { passed(&source, &store, Living::Asked(&*cluster)).await.map(drop) }
+            async move { passed(&source, &store, UndeletedState::Asked(&*cluster)).await.map(drop) }
         });
         for _ in 0..6 {
             let (object, fate) = &mut objects[random.usize(..count)];
@@ -332,19 +338,19 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
     }
 
     // The writer is stopped: one last pass.
-    let (last, problems) = passed(&source, &store, Living::Asked(&*cluster)).await?;
+    let (last, problems) = passed(&source, &store, UndeletedState::Asked(&*cluster)).await?;
     ensure!(problems.is_empty(), "{problems:?}");
     assert_eq!(sum(&last, |moved| moved.read), count as u64);
     assert_eq!(sum(&last, |moved| moved.kept + moved.rejected + moved.proto_differs), 0, "{last:?}");
-    let (verified, different) = verified(&source, &store, Living::Asked(&*cluster)).await?;
+    let (verified, different) = verified(&source, &store, UndeletedState::Asked(&*cluster)).await?;
     ensure!(different.is_empty(), "{different:#?}");
     ensure!(verified.iter().all(|(_, kind)| kind.source_hash == kind.stored_hash && kind.mirrored == 0));
 
     // Compares the stored rows with the objects' fates, independently of the program's comparison.
     let mut counted = [0_u64; 3];
     for (object, fate) in &objects {
-        let (kind, row) = of(object);
-        let stored = store.stored(kind.table(), &[&row.uid]).await?;
+        let (kind, row) = make_row(object);
+        let stored = store.read_stored(kind.table(), &[&row.uid]).await?;
         counted[*fate as usize] += 1;
         if *fate == Fate::Live {
             assert_eq!(stored, [], "{object}");
@@ -369,31 +375,31 @@ async fn rows_of_the_reference_system_are_what_a_person_says(world: World) -> Re
     reference.upsert(&model("a", 5)).await?;
     let source = source(&world).await?;
     let store = Store::in_memory(crd_specs::KINDS).await?;
-    passed(&source, &store, Living::Live).await?;
+    passed(&source, &store, UndeletedState::Live).await?;
     // The row is behind a mirror with any version and definition, even with exactly the version that the reference system has stored.
     let version = store.versions(kind("Model").table(), &["a"]).await?["a"];
     assert_eq!((version.res_version, version.ingest_version, version.deleted, version.evicted()), (0, 0, false, false));
     let report = store.write(kind("Model").table(), vec![RowChange::Row(row(&model("a", 5)))]).await?;
     assert_eq!(report.written, 1);
-    let (again, _) = passed(&source, &store, Living::Live).await?;
+    let (again, _) = passed(&source, &store, UndeletedState::Live).await?;
     assert_eq!((sum(&again, |moved| moved.kept), sum(&again, |moved| moved.written)), (1, 0));
 
     let store = Store::in_memory(crd_specs::KINDS).await?;
-    let (moved, _) = passed(&source, &store, Living::Evicted).await?;
+    let (moved, _) = passed(&source, &store, UndeletedState::Evicted).await?;
     // Nothing in the object says that it may leave the cluster, and this is reported.
     assert_eq!((sum(&moved, |moved| moved.evicted), sum(&moved, |moved| moved.unmarked)), (1, 1));
-    let stored = store.stored(kind("Model").table(), &["a"]).await?;
+    let stored = store.read_stored(kind("Model").table(), &["a"]).await?;
     assert_eq!(stored[0].eviction, Eviction::Confirmed);
     assert_eq!(stored[0].evict_time, Some(Micros(1_775_037_600_000_000)), "when the row was last written");
     // Its users changed it there, then deleted it: the same pass again brings both.
     reference.upsert(&model("a", 6)).await?;
-    passed(&source, &store, Living::Evicted).await?;
+    passed(&source, &store, UndeletedState::Evicted).await?;
     assert_eq!(store.versions(kind("Model").table(), &["a"]).await?["a"].res_version, 6);
     reference.delete(&model("a", 6)).await?;
-    passed(&source, &store, Living::Evicted).await?;
-    let stored = store.stored(kind("Model").table(), &["a"]).await?;
+    passed(&source, &store, UndeletedState::Evicted).await?;
+    let stored = store.read_stored(kind("Model").table(), &["a"]).await?;
     assert_eq!(stored[0].delete_time, Some(Micros(1_777_633_933_000_000)));
-    let (_, different) = verified(&source, &store, Living::Evicted).await?;
+    let (_, different) = verified(&source, &store, UndeletedState::Evicted).await?;
     assert!(different.is_empty(), "{different:?}");
     Ok(())
 }
@@ -425,20 +431,20 @@ async fn what_cannot_be_moved_is_named_and_the_rest_is_moved(world: World) -> Re
     let source = source(&world).await?;
 
     // First a dry run: everything is reported, and nothing is written.
-    let tried = Pass { effect: Effect::Tried, ..pass(&source, &store, Living::Evicted) };
+    let tried = Pass { effect: Effect::Tried, ..pass(&source, &store, UndeletedState::Evicted) };
     let same = tried.same_names().await?;
     assert_eq!(same, [SameName { kind: "Model", names: vec!["ml/Model-b".to_owned(), "ml/model-b".to_owned()] }]);
     let mut said = Vec::new();
     let would = tried.run(|object, reason| said.push(format!("{object}: {reason}")), |_| ()).await?;
-    assert!(store.stored(kind("Model").table(), &["a", "b", "d"]).await?.is_empty(), "nothing is written");
+    assert!(store.read_stored(kind("Model").table(), &["a", "b", "d"]).await?.is_empty(), "nothing is written");
     assert!(store.rejects("michelangelo.api/v2", "Model", None).await?.is_empty(), "nothing is recorded");
 
-    let (moved, problems) = passed(&source, &store, Living::Evicted).await?;
+    let (moved, problems) = passed(&source, &store, UndeletedState::Evicted).await?;
     assert_eq!((sum(&moved, |moved| moved.written), sum(&moved, |moved| moved.rejected)), (4, 3), "{problems:?}");
     assert_eq!((&would.kinds[0].1, &said), (&moved.kinds[0].1, &problems));
-    let stored = store.stored(kind("Model").table(), &["e"]).await?;
+    let stored = store.read_stored(kind("Model").table(), &["e"]).await?;
     assert_eq!((sum(&moved, |moved| moved.from_proto), stored.len()), (1, 1));
-    let (_, row) = of(&model("e", 5));
+    let (_, row) = make_row(&model("e", 5));
     let texts = (serde_json::from_str::<Json>(stored[0].json())?, model("e", 5));
     assert_eq!(texts.0["spec"], texts.1["spec"]);
     assert_eq!(stored[0].labels, row.labels);
@@ -446,7 +452,7 @@ async fn what_cannot_be_moved_is_named_and_the_rest_is_moved(world: World) -> Re
         assert!(problems.iter().any(|problem| problem.contains(says)), "{says}: {problems:?}");
     }
     // An object from a client that did not know its type is stored with its type; its bytes were not those of an object.
-    let stored = store.stored(kind("Model").table(), &["d"]).await?;
+    let stored = store.read_stored(kind("Model").table(), &["d"]).await?;
     assert!(stored[0].json().starts_with(r#"{"apiVersion":"michelangelo.api/v2","kind":"Model","#));
     assert_eq!(sum(&moved, |moved| moved.proto_differs), 1);
     // Nothing was written into the source.

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_core::value::Micros;
 use ingester_sql::ddl::Schema;
 use ingester_store::migrate::drift;
-use ingester_store::{Evicted, RowChange};
+use ingester_store::{EvictedRows, RowChange};
 use ingester_tests::on_databases;
 
 // SQLite has no partitions, and PostgreSQL cannot partition an existing table.
@@ -16,7 +16,7 @@ async fn a_partitioned_table_takes_the_same_rows(world: World) -> Result<()> {
     for (table, uid) in [("model", "uid"), ("model_labels", "obj_uid"), ("model_annotations", "obj_uid")] {
         world.sql(&format!("ALTER TABLE {table} PARTITION BY KEY ({uid}) PARTITIONS 7")).await?;
     }
-    let found = drift(&Schema::of(crd_specs::KINDS), &store.catalog().await?, store.dialect());
+    let found = drift(&Schema::from_registry(crd_specs::KINDS), &store.catalog().await?, store.dialect());
     assert!(found.is_empty(), "{found:#?}");
 
     let table = kind("Model").table();
@@ -28,7 +28,7 @@ async fn a_partitioned_table_takes_the_same_rows(world: World) -> Result<()> {
     let gone = |uid: &str| RowChange::Tombstone { uid: uid.into(), res_version: 4, delete_time: Micros(1) };
     store.write(table, uids[..100].iter().map(|uid| gone(uid)).collect()).await?;
 
-    let live = store.live(kind("Model"), None, Evicted::Included, "", 500).await?;
+    let live = store.live(kind("Model"), None, EvictedRows::Included, "", 500).await?;
     let live: Vec<&str> = live.iter().map(|row| &*row.uid).collect();
     assert_eq!(live, uids[100..].iter().map(String::as_str).collect::<Vec<_>>(), "in the order of the uids");
     assert_eq!(world.count("model_labels WHERE value = '3' AND `key` = 'version'").await?, 300);

@@ -4,7 +4,7 @@ use crate::world::{MODEL_AND_PROJECT, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::{Address, ConnectOptions, ErrorClass, PasswordCommand, Store};
 use ingester_tests::databases::On;
-use ingester_tests::password::{PasswordFile, Rotated};
+use ingester_tests::password::{PasswordFile, RotatedUser};
 use ingester_tests::{Replication, SqlServer, with_every_server};
 use std::path::Path;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     let Some(server) = on.own()? else { return Ok(()) };
     let admin: Address = server.create_database("rotation").await?.parse()?;
     Store::connect(&admin, ConnectOptions::default()).await?.create_missing(MODEL_AND_PROJECT).await?;
-    let user = Rotated::of(on, &server, "rotation");
+    let user = RotatedUser::new(on, &server, "rotation");
     user.make().await?;
     user.is_asked().await?;
     let (file, url) = (PasswordFile::new()?, user.url()?);
@@ -141,11 +141,11 @@ async fn a_fail_over_beside_a_changed_password_finds_the_new_primary(on: On) -> 
     let [one, two] = servers(&pair);
     let admin: Address = one.create_database("rotation").await?.parse()?;
     Store::connect(&admin, ConnectOptions::default()).await?.create_missing(MODEL_AND_PROJECT).await?;
-    let user = Rotated::of(on, one, "rotation");
+    let user = RotatedUser::new(on, one, "rotation");
     user.make().await?;
     pair.caught_up(1).await?;
     for server in [one, two] {
-        Rotated::of(on, server, "rotation").is_asked().await?;
+        RotatedUser::new(on, server, "rotation").is_asked().await?;
     }
     let file = PasswordFile::new()?;
     let store = {

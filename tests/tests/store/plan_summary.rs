@@ -2,7 +2,7 @@
 
 use crate::world::On;
 use anyhow::{Context as _, Result};
-use ingester_store::query::Explained;
+use ingester_store::query::Explanation;
 use serde_json::Value as Json;
 
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(crate) struct PlanSummary {
 }
 
 /// Summarizes the plan of a query.
-pub(crate) fn summarize(on: On, explained: &Explained) -> Result<PlanSummary> {
+pub(crate) fn summarize(on: On, explained: &Explanation) -> Result<PlanSummary> {
     let mut summary = PlanSummary::default();
     if on == On::Sqlite {
         for line in &explained.plan {

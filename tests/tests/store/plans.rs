@@ -11,10 +11,10 @@ use ingester_sql::dialect::statements::{
     ConfirmEvictions, Live, LiveByNamespace, LockPurgeable, MarkRows, NewerRows, Newest, OlderRows, Peek, Purge,
     Purgeable, ReadForBackfill, RowsToBackfill, Versions,
 };
-use ingester_sql::dialect::{OfGroup, Param, Statement};
+use ingester_sql::dialect::{GroupFilter, Param, Statement};
 use ingester_sql::query::{Filter, Order, Query, States, Test};
-use ingester_store::query::{Limits, Wanted};
-use ingester_store::{ConnectOptions, Evicted};
+use ingester_store::query::{Limits, RequestedParts};
+use ingester_store::{ConnectOptions, EvictedRows};
 use ingester_tests::{on_databases, on_every_database};
 
 on_every_database! {
@@ -48,17 +48,17 @@ enum Statistics {
 
 /// The number of rows, the length of their JSON, and the database's statistics about them.
 #[derive(Clone, Copy)]
-struct Filling {
+struct TableFilling {
     rows: u32,
     json: usize,
     statistics: Statistics,
 }
 
 /// So many that a third of them exceeds [`Routes::FEW`](ingester_sql::query::Routes::FEW).
-const MANY: Filling = Filling { rows: 20_000, json: 2, statistics: Statistics::Fresh };
+const MANY: TableFilling = TableFilling { rows: 20_000, json: 2, statistics: Statistics::Fresh };
 
 /// Few large rows, of which the database assumes that there are hardly any, so it would read all, or sort them.
-const LARGE: Filling = Filling { rows: 3000, json: 10_000, statistics: Statistics::Of(20) };
+const LARGE: TableFilling = TableFilling { rows: 3000, json: 10_000, statistics: Statistics::Of(20) };
 
 /// The question, and whether a key has the order. If not, the matching rows are sorted.
 struct Question {
@@ -122,7 +122,7 @@ async fn common_questions_are_answered_by_keys_with_statistics_of_former_rows(wo
     are_answered_by_keys(&world, LARGE).await
 }
 
-async fn are_answered_by_keys(world: &World, filling: Filling) -> Result<()> {
+async fn are_answered_by_keys(world: &World, filling: TableFilling) -> Result<()> {
     let store = world.store_of(&[*kind("PipelineRun")]).await?;
     let kind = kind("PipelineRun");
     fill(world, filling).await?;
@@ -131,7 +131,7 @@ async fn are_answered_by_keys(world: &World, filling: Filling) -> Result<()> {
     let mut wrong = Vec::new();
     for Question { name, query, in_order, key } in questions() {
         let asked = store.ask_about(kind, &query, limits)?;
-        let wanted = Wanted::object();
+        let wanted = RequestedParts::object();
         let page = asked.page(&wanted, 50, None).await?;
         ensure!(!page.rows.is_empty(), "{name}: there is nothing to be found");
         let mut plans = vec![("first page", asked.explain(&wanted, 50).await?)];
@@ -165,7 +165,7 @@ async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_beg
     world.store_of(&[*kind("PipelineRun")]).await?;
     fill(&world, LARGE).await?;
     let table = kind("PipelineRun").table();
-    let group = &OfGroup::new("michelangelo.api");
+    let group = &GroupFilter::new("michelangelo.api");
     let last = "SELECT uid FROM pipelinerun WHERE delete_time IS NULL ORDER BY uid DESC LIMIT 1 OFFSET 500";
     let last = world.cell(last).await?.unwrap_or_default();
     let live = |after| Live { table, group, namespace: None, confirmed: true, after, limit: PAGE, narrow: true };
@@ -204,7 +204,7 @@ async fn a_batch_of_retention_does_not_read_again_what_stays(world: World) -> Re
     // One in 20 rows is deleted, the first 100 of these are evicted, too.
     let evict = "UPDATE pipelinerun SET evict_time = delete_time WHERE delete_time < '2026-01-01 00:34:40.000000'";
     world.sql(evict).await?;
-    let (table, group) = (kind("PipelineRun").table(), &OfGroup::new("michelangelo.api"));
+    let (table, group) = (kind("PipelineRun").table(), &GroupFilter::new("michelangelo.api"));
     let before = Micros(1_900_000_000_000_000);
     let first = Purgeable { table, group, before, behind: None, limit: 10 };
     let last = Micros::from_sql("2026-01-01 00:37:53.000000").context("a time")?;
@@ -228,7 +228,7 @@ async fn what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_k
         world.sql("VACUUM ANALYZE pipelinerun").await?;
     }
     let table = kind("PipelineRun").table();
-    let group = &OfGroup::new("michelangelo.api");
+    let group = &GroupFilter::new("michelangelo.api");
     let live = Live { table, group, namespace: None, confirmed: true, after: "uid-2", limit: PAGE, narrow: true };
     let older = OlderRows { table, ingest_version: 2, unmarked: true, after: "uid-2", limit: PAGE, narrow: true };
     let all = [
@@ -288,10 +288,10 @@ async fn rows_are_locked_and_written_by_their_primary_key(world: World) -> Resul
 async fn without_the_narrow_key_the_same_is_read_of_the_rows(world: World) -> Result<()> {
     let store = world.store_of(&[*kind("PipelineRun")]).await?;
     let kind = kind("PipelineRun");
-    fill(&world, Filling { rows: 40, ..LARGE }).await?;
+    fill(&world, TableFilling { rows: 40, ..LARGE }).await?;
     let read = async || -> Result<_> {
-        let live = store.live(kind, None, Evicted::Included, "uid-2", 20).await?;
-        let in_namespace = store.live(kind, Some("ns-7"), Evicted::LeftOut, "", 20).await?;
+        let live = store.live(kind, None, EvictedRows::Included, "uid-2", 20).await?;
+        let in_namespace = store.live(kind, Some("ns-7"), EvictedRows::LeftOut, "", 20).await?;
         let older = store.incomplete_backfills(&[*kind], None).await?.len();
         Ok((live, in_namespace, store.live_by_namespace(kind).await?, store.newest(kind.table()).await?, older))
     };
@@ -371,9 +371,9 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
     ] {
         let query = Query { at: Some(moment.into()), ..query };
         let asked = store.ask_when(&kind, &query, Limits::default())?;
-        let rows = asked.page(&Wanted::object(), page, None).await?.rows;
+        let rows = asked.page(&RequestedParts::object(), page, None).await?.rows;
         ensure!(rows.len() == found, "{name}: {} rows, not {found}", rows.len());
-        for explained in asked.explain(&Wanted::object(), page, None).await? {
+        for explained in asked.explain(&RequestedParts::object(), page, None).await? {
             let summary = summarize(world.on, &explained)?;
             if summary.scans {
                 wrong.push(format!("{name}: {summary:?}\n{}\n{}", explained.sql, explained.plan.join("\n")));
@@ -476,7 +476,7 @@ async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
 }
 
 /// Rows of 50 namespaces, 500 owners and teams, and states as in practice.
-async fn fill(world: &World, Filling { rows, json, statistics }: Filling) -> Result<()> {
+async fn fill(world: &World, TableFilling { rows, json, statistics }: TableFilling) -> Result<()> {
     world.sql("CREATE TABLE numbers (n INTEGER NOT NULL)").await?;
     world.sql("INSERT INTO numbers VALUES (0)").await?;
     for doubling in 0..DOUBLINGS {

@@ -5,7 +5,7 @@ use anyhow::Result;
 use ingester_core::row::Row;
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
-use ingester_store::{PurgePlace, Purged, RowChange, Store};
+use ingester_store::{PurgePlace, PurgeResult, RowChange, Store};
 use ingester_tests::{on_every_database, on_galera};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn live(uid: &str, version: u64) -> RowChange {
 /// The uids of the remaining rows of these, and whether nothing of the others is left in any table.
 async fn left(store: &Store, world: &World, uids: &[&str]) -> Result<Vec<String>> {
     let left: Vec<String> =
-        store.stored(kind("Model").table(), uids).await?.iter().map(|row| row.uid.to_string()).collect();
+        store.read_stored(kind("Model").table(), uids).await?.iter().map(|row| row.uid.to_string()).collect();
     for companion in Companion::OF_METADATA {
         let table = kind("Model").table().companion(companion);
         let rows = world.count(&format!("{table} WHERE obj_uid NOT IN (SELECT uid FROM model)")).await?;
@@ -57,8 +57,8 @@ async fn only_old_tombstones_are_purged(world: World) -> Result<()> {
         evicted("evicted-and-deleted", Some(LONG_AGO)),
     ];
     store.write(kind("Model").table(), changes).await?;
-    assert_eq!(store.purge(kind("Model"), BEFORE).await?, Purged { rows: 1, more: false });
-    assert_eq!(store.purge(kind("Model"), BEFORE).await?, Purged { rows: 0, more: false });
+    assert_eq!(store.purge(kind("Model"), BEFORE).await?, PurgeResult { rows: 1, more: false });
+    assert_eq!(store.purge(kind("Model"), BEFORE).await?, PurgeResult { rows: 0, more: false });
     let all = ["at-the-limit", "evicted", "evicted-and-deleted", "live", "old", "young"];
     assert_eq!(left(&store, &world, &all).await?, ["at-the-limit", "evicted", "evicted-and-deleted", "live", "young"]);
     // Rows of another group, which a program with other kinds has left behind, do not belong to this kind.
@@ -77,7 +77,8 @@ async fn purging_goes_on_batch_by_batch(world: World) -> Result<()> {
     store.write(kind("Model").table(), (0..600).map(change).collect()).await?;
     let (mut batches, mut place) = (Vec::new(), PurgePlace::default());
     loop {
-        let Purged { rows, more } = store.purge_older(kind("Model"), Duration::from_secs(3600), &mut place).await?;
+        let PurgeResult { rows, more } =
+            store.purge_older(kind("Model"), Duration::from_secs(3600), &mut place).await?;
         batches.push(rows);
         if !more {
             break;

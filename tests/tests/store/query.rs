@@ -10,7 +10,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Form, Many, SqlType, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Order, Query, States, Test};
-use ingester_store::query::{AskError, Limits, Wanted};
+use ingester_store::query::{AskError, Limits, RequestedParts};
 use ingester_store::{RowChange, Store};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
@@ -370,7 +370,7 @@ async fn pages(store: &Store, kind: &Kind, query: &Query, limit: usize) -> Resul
     let asked = store.ask_about(kind, query, Limits::default())?;
     let (mut uids, mut token) = (Vec::new(), None);
     loop {
-        let page = asked.page(&Wanted::default(), limit, token.as_deref()).await?;
+        let page = asked.page(&RequestedParts::default(), limit, token.as_deref()).await?;
         ensure!(page.rows.len() <= limit);
         uids.extend(page.rows.iter().map(|row| row.uid().to_owned()));
         match page.next {
@@ -439,7 +439,7 @@ async fn pages_put_together_are_the_whole_while_rows_come_and_go(world: World) -
         let (mut uids, mut token) = (Vec::new(), None);
         let mut step = 0;
         loop {
-            let page = asked.page(&Wanted::default(), 7, token.as_deref()).await?;
+            let page = asked.page(&RequestedParts::default(), 7, token.as_deref()).await?;
             uids.extend(page.rows.iter().map(|row| row.uid().to_owned()));
             // Some go, some come.
             for (place, row) in rows.iter().enumerate().filter(|(place, _)| place / 3 == step) {
@@ -491,7 +491,7 @@ async fn a_page_ends_where_its_bytes_do(world: World) -> Result<()> {
     let asked = store.ask_about(kind, &Query::default(), limits)?;
     let (mut count, mut token) = (0, None);
     loop {
-        let page = asked.page(&Wanted::object(), 1000, token.as_deref()).await?;
+        let page = asked.page(&RequestedParts::object(), 1000, token.as_deref()).await?;
         ensure!((1..=9).contains(&page.rows.len()), "{} rows", page.rows.len());
         count += page.rows.len();
         let Some(next) = page.next else { break };
@@ -500,7 +500,7 @@ async fn a_page_ends_where_its_bytes_do(world: World) -> Result<()> {
     assert_eq!(count, 40);
     // One object that is larger than a page is a page.
     let limits = Limits::default().bytes(1);
-    let page = store.ask_about(kind, &Query::default(), limits)?.page(&Wanted::object(), 1000, None).await?;
+    let page = store.ask_about(kind, &Query::default(), limits)?.page(&RequestedParts::object(), 1000, None).await?;
     assert_eq!(page.rows.len(), 1);
     assert!(page.next.is_some());
     Ok(())
@@ -566,16 +566,16 @@ async fn a_statement_that_takes_too_long_is_ended(world: World) -> Result<()> {
     });
     let any = any.collect();
     let query = Query { filters: vec![Filter::Or(any)], ..Query::default() };
-    let limits = Limits::default().time(Duration::from_millis(5));
+    let limits = Limits::default().with_time(Duration::from_millis(5));
     let begin = std::time::Instant::now();
-    let answer = store.ask_about(kind, &query, limits)?.page(&Wanted::default(), 10, None).await;
+    let answer = store.ask_about(kind, &query, limits)?.page(&RequestedParts::default(), 10, None).await;
     ensure!(matches!(&answer, Err(AskError::TooSlow(..))), "{answer:?}");
     ensure!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     // The connection still works.
     let all = store.ask_about(kind, &Query::default(), Limits::default())?;
     assert_eq!(all.count().await?, 2000);
     if world.on == On::Sqlite {
-        assert_eq!(all.page(&Wanted::default(), 1000, None).await?.rows.len(), 1000);
+        assert_eq!(all.page(&RequestedParts::default(), 1000, None).await?.rows.len(), 1000);
     }
     Ok(())
 }

@@ -9,10 +9,10 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Column, SqlType, base};
 use ingester_core::value::{Micros, Value};
 use ingester_declare::documents::documents;
-use ingester_sql::dialect::statements::{OfKind, RejectsOf};
+use ingester_sql::dialect::statements::{KindRejects, RejectsOf};
 use ingester_store::compare::{Difference, differences};
 use ingester_store::guard::Eviction;
-use ingester_store::{Evicted, LiveRow, Reject, RowChange, Store, StoredRow};
+use ingester_store::{EvictedRows, LiveRow, Reject, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
@@ -60,7 +60,7 @@ fn objects() -> Result<Vec<(&'static Kind, Json)>> {
 }
 
 async fn one(store: &Store, kind: &Kind, uid: &str) -> Result<StoredRow> {
-    let rows = store.stored(kind.table(), &[uid]).await?;
+    let rows = store.read_stored(kind.table(), &[uid]).await?;
     anyhow::ensure!(rows.len() == 1, "{} rows of {uid}", rows.len());
     rows.into_iter().next().context("a row")
 }
@@ -300,13 +300,13 @@ async fn hundreds_of_rows_are_read_once_each_in_uid_order(world: World) -> Resul
     store.write(table, objects.iter().map(change).collect()).await?;
     let uids: Vec<String> = (0..400).rev().map(|i| format!("u{i:04}")).collect();
     let asked: Vec<&str> = uids.iter().chain(&uids).map(String::as_str).collect();
-    let stored = store.stored(table, &asked).await?;
+    let stored = store.read_stored(table, &asked).await?;
     assert_eq!(stored.len(), 300, "those that are there, once each");
     for (object, stored) in objects.iter().zip(&stored) {
         assert_eq!(differences(table, &row(object), stored), []);
     }
-    assert_eq!(store.stored(table, &[]).await?, []);
-    assert_eq!(store.stored(table, &["' OR 1 = 1"]).await?, []);
+    assert_eq!(store.read_stored(table, &[]).await?, []);
+    assert_eq!(store.read_stored(table, &["' OR 1 = 1"]).await?, []);
     Ok(())
 }
 
@@ -334,24 +334,24 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
     }
     for limit in [1, 128, 857, 858, 5000] {
         assert_eq!(
-            pages(&store, None, Evicted::Included, limit).await?,
+            pages(&store, None, EvictedRows::Included, limit).await?,
             expected.iter().map(|(_, row)| row.clone()).collect::<Vec<_>>(),
             "pages of {limit}"
         );
     }
     let of_one = expected.iter().filter(|(namespace, _)| *namespace == 1).map(|(_, row)| row.clone());
-    assert_eq!(pages(&store, Some("ns-1"), Evicted::Included, 50).await?, of_one.collect::<Vec<_>>());
+    assert_eq!(pages(&store, Some("ns-1"), EvictedRows::Included, 50).await?, of_one.collect::<Vec<_>>());
     // A page without evicted rows is still full, so a short one is the last. Rows whose objects may still be in the cluster are among them.
     let there = |row: &LiveRow| row.eviction != Eviction::Confirmed;
     let in_etcd: Vec<LiveRow> = expected.iter().map(|(_, row)| row.clone()).filter(there).collect();
     for limit in [1, 128, 5000] {
-        assert_eq!(pages(&store, None, Evicted::LeftOut, limit).await?, in_etcd, "pages of {limit}");
+        assert_eq!(pages(&store, None, EvictedRows::LeftOut, limit).await?, in_etcd, "pages of {limit}");
     }
-    assert_eq!(pages(&store, Some("NS-1"), Evicted::Included, 50).await?, [], "namespaces are told apart by case");
+    assert_eq!(pages(&store, Some("NS-1"), EvictedRows::Included, 50).await?, [], "namespaces are told apart by case");
     Ok(())
 }
 
-async fn pages(store: &Store, namespace: Option<&str>, evicted: Evicted, limit: usize) -> Result<Vec<LiveRow>> {
+async fn pages(store: &Store, namespace: Option<&str>, evicted: EvictedRows, limit: usize) -> Result<Vec<LiveRow>> {
     let mut all: Vec<LiveRow> = Vec::new();
     loop {
         let after = all.last().map_or("", |row| &row.uid).to_owned();
@@ -387,7 +387,7 @@ async fn rows_of_another_group_are_not_read_as_live(world: World) -> Result<()> 
     let live = async |group: &'static str, namespace: Option<&str>| -> Result<Vec<String>> {
         let kind = kind("Model");
         let kind = Kind::new(Definition { group, ..*kind.definition() }, *kind.functions());
-        let rows = store.live(&kind, namespace, Evicted::Included, "", 100).await?;
+        let rows = store.live(&kind, namespace, EvictedRows::Included, "", 100).await?;
         Ok(rows.into_iter().map(|row| row.uid.into()).collect())
     };
     // A kind's rows still belong to it when its version changes.
@@ -501,7 +501,8 @@ async fn rejects_are_listed_in_their_order_and_cleared_by_condition(world: World
     assert_eq!(uids(everything, 10).await?, ["c", "b", "a"], "by kind, namespace and name");
     assert_eq!(uids(everything, 2).await?, ["c", "b"]);
     assert_eq!(
-        uids(RejectsOf { kinds: &[OfKind::of("Model")], namespaces: &["ml", "x"], ..everything }, 10).await?,
+        uids(RejectsOf { kinds: &[KindRejects::in_any_group("Model")], namespaces: &["ml", "x"], ..everything }, 10)
+            .await?,
         ["b"]
     );
     assert_eq!(uids(RejectsOf { uids: &["a", "none"], ..everything }, 10).await?, ["a"]);
@@ -510,7 +511,13 @@ async fn rejects_are_listed_in_their_order_and_cleared_by_condition(world: World
     assert!(first.reject_time >= begin && first.reject_time <= Micros::now(), "{first:?}");
 
     assert_eq!(
-        store.clear_rejects(RejectsOf { kinds: &[OfKind::of("Model")], namespaces: &["dev"], ..everything }).await?,
+        store
+            .clear_rejects(RejectsOf {
+                kinds: &[KindRejects::in_any_group("Model")],
+                namespaces: &["dev"],
+                ..everything
+            })
+            .await?,
         1
     );
     assert_eq!(uids(everything, 10).await?, ["b", "a"]);

@@ -4,7 +4,7 @@ use crate::world::{Stores as _, World, change, kind, model};
 use anyhow::{Result, ensure};
 use futures::FutureExt as _;
 use ingester_sql::query::{Filter, Query, Test};
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_store::{ConnectOptions, Retry};
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -45,10 +45,10 @@ async fn readers_do_not_wait_for_a_scan(world: World) -> Result<()> {
     // Each text is read once for each pattern.
     let any = (0..1000).map(|number| Filter::field("spec.unknown", Test::Like(format!("%y{number}%")))).collect();
     let query = Query { filters: vec![Filter::Or(any)], scan: true, ..Query::default() };
-    let scan = reader.ask_about(kind("Model"), &query, Limits::default().time(Duration::from_secs(600)))?;
+    let scan = reader.ask_about(kind("Model"), &query, Limits::default().with_time(Duration::from_secs(600)))?;
     let all = Query::default();
     let all = reader.ask_about(kind("Model"), &all, Limits::default())?;
-    let wanted = Wanted::object();
+    let wanted = RequestedParts::object();
     let mut scanning = Box::pin(scan.page(&wanted, 10, None)).fuse();
     let answered = async {
         for _ in 0..20 {

@@ -5,7 +5,9 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Row, Standing};
 use ingester_core::value::Micros;
 use ingester_sql::query::Reads;
-use ingester_store::{Changed, Deleted, Effect, OpenRestore, PurgeTerms, RestoreBegin, RowChange, Store, StoredRow};
+use ingester_store::{
+    ChangeResult, DeletionResult, Effect, OpenRestore, PurgeTerms, RestoreBegin, RowChange, Store, StoredRow,
+};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::convert::Infallible;
@@ -36,16 +38,16 @@ async fn begin(store: &Store, uid: &str) -> Result<(StoredRow, OpenRestore, bool
     }
 }
 
-async fn stored(store: &Store, uid: &str) -> Result<StoredRow> {
-    store.stored(kind("Model").table(), &[uid]).await?.pop().context("a row")
+async fn read_stored(store: &Store, uid: &str) -> Result<StoredRow> {
+    store.read_stored(kind("Model").table(), &[uid]).await?.pop().context("a row")
 }
 
 /// Labels a row. Returns whether it was changed; `None` if it is being restored.
 async fn label(store: &Store, uid: &str) -> Result<Option<bool>> {
     let edit = |stored: &StoredRow| Ok::<_, Infallible>(Some(row(&model(uid, stored.res_version + 1))));
     Ok(match store.change_evicted(kind("Model"), uid, Effect::Written, edit).await? {
-        Changed::Done(_) => Some(true),
-        Changed::Restoring(_) => None,
+        ChangeResult::Done(_) => Some(true),
+        ChangeResult::Restoring(_) => None,
         _ => Some(false),
     })
 }
@@ -70,20 +72,20 @@ async fn a_row_that_is_being_restored_is_left_alone_by_everything_else(world: Wo
     let refuse = |_: &StoredRow| Ok::<_, Infallible>(());
     for effect in [Effect::Tried, Effect::Written] {
         let deleted = store.delete_evicted(kind("Model"), "a", effect, refuse).await?;
-        ensure!(deleted == Changed::Restoring(restore.clone()), "{deleted:?}");
+        ensure!(deleted == ChangeResult::Restoring(restore.clone()), "{deleted:?}");
     }
     let deleted = store.delete_evicted_of(table, &[("a", 5), ("b", 5)], Effect::Tried).await?;
-    assert_eq!(deleted, Deleted { rows: 1, restoring: 1, ..Deleted::default() });
+    assert_eq!(deleted, DeletionResult { rows: 1, restoring: 1, ..DeletionResult::default() });
     let seen = before.version();
     ensure!(!store.replace_evicted(kind("Model"), &row(&model("a", 7)), seen).await?, "a decision about a ghost");
     let standing =
         |row: &StoredRow| Standing { version: row.version(), delete_time: row.delete_time, evict_time: row.evict_time };
-    let rows = [("a", standing(&before)), ("b", standing(&stored(&store, "b").await?))];
+    let rows = [("a", standing(&before)), ("b", standing(&read_stored(&store, "b").await?))];
     let premise = store.premise(kind("Model"), Reads::default()).await?;
     let terms = PurgeTerms { premise: &premise, marked: None };
     assert_eq!(store.purge_judged(kind("Model"), &rows, terms).await?, 1, "b alone");
     assert_eq!(store.purge_rows(kind("Model"), &["gone"], Micros::now()).await?, 0);
-    assert_eq!(stored(&store, "a").await?, before);
+    assert_eq!(read_stored(&store, "a").await?, before);
 
     // Once it is given up, all is as before.
     ensure!(store.give_up_restore(kind("Model"), "a", &restore).await?);
@@ -104,11 +106,11 @@ async fn the_transaction_that_stores_the_new_object_marks_the_old_row(world: Wor
     let others: Vec<RowChange> = others.iter().map(|object| RowChange::Row(row(object))).collect();
     assert_eq!(store.write(table, others).await?.written, 3);
     for (uid, is_deleted) in [("a", true), ("b", true), ("c", false), ("new-a", false), ("d", false)] {
-        let row = stored(&store, uid).await?;
+        let row = read_stored(&store, uid).await?;
         assert_eq!(row.delete_time.is_some(), is_deleted, "{uid}");
         assert_eq!(row.res_version, if uid.starts_with("new") { 9 } else { row.res_version }, "{uid}");
     }
-    ensure!(stored(&store, "a").await?.evict_time.is_some(), "it stays evicted");
+    ensure!(read_stored(&store, "a").await?.evict_time.is_some(), "it stays evicted");
     for uid in ["a", "b"] {
         assert_eq!(store.open_restore(kind("Model"), uid).await?, None);
     }
@@ -116,7 +118,7 @@ async fn the_transaction_that_stores_the_new_object_marks_the_old_row(world: Wor
     ensure!(store.end_restore(kind("Model"), "a", Some(&a.nonce)).await?);
     ensure!(!store.end_restore(kind("Model"), "c", Some("unknown")).await?, "it is not being restored");
     ensure!(store.end_restore(kind("Model"), "c", None).await?, "an object of a program without numbers");
-    ensure!(stored(&store, "c").await?.delete_time.is_some());
+    ensure!(read_stored(&store, "c").await?.delete_time.is_some());
     Ok(())
 }
 
@@ -153,7 +155,7 @@ async fn of_a_write_and_a_restore_the_later_one_sees_the_other(world: World) -> 
         let (read, ..) = begin(&store, uid).await?;
         let is_written = write.await??.is_some();
         assert_eq!(read.res_version, if is_written { 6 } else { 5 }, "{uid}: a write that succeeded is in the text");
-        assert_eq!(stored(&store, uid).await?.res_version, read.res_version, "{uid}");
+        assert_eq!(read_stored(&store, uid).await?.res_version, read.res_version, "{uid}");
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::{RetentionTask, forecast};
 use ingester_mirror::suspend::Suspension;
 use ingester_sql::query::Reads;
-use ingester_store::{Pending, PurgeTerms, RowChange, Store, StoredRow};
+use ingester_store::{PendingReason, PurgeTerms, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use ingester_transfer::import::{Destination, Import, ObjectStates, Summary, expand};
 use serde_json::json;
@@ -61,8 +61,8 @@ async fn filled(store: &Store) -> Result<()> {
 }
 
 /// The present rows, without the time of their last write, which an import changes.
-async fn stored(store: &Store) -> Result<Vec<StoredRow>> {
-    let mut rows = store.stored(kind("Model").table(), &UIDS).await?;
+async fn read_stored(store: &Store) -> Result<Vec<StoredRow>> {
+    let mut rows = store.read_stored(kind("Model").table(), &UIDS).await?;
     rows.iter_mut().for_each(|row| row.values[base::UPDATE_TIME] = Value::Null);
     Ok(rows)
 }
@@ -95,7 +95,7 @@ async fn purged(store: &Arc<Store>, config: &Config, left: usize) -> Result<()> 
     };
     let running = tokio::spawn(task.run(stop.clone()));
     let looking = async {
-        while stored(store).await?.len() > left {
+        while read_stored(store).await?.len() > left {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         anyhow::Ok(())
@@ -126,30 +126,30 @@ async fn imported(store: &Store, path: &Path) -> Result<Summary> {
 async fn rows_are_exported_before_a_rule_purges_them_and_imported_as_they_were(world: World) -> Result<()> {
     let store = Arc::new(world.store_of(kinds()).await?);
     filled(&store).await?;
-    let before = stored(&store).await?;
+    let before = read_stored(&store).await?;
     let folder = tempfile::tempdir()?;
     let config = config(folder.path())?;
     let rule = &config.retention.rules[0];
     let foreseen = forecast(&store, &config.retention, kind("Model"), rule, None).await?;
     ensure!((foreseen.going, foreseen.held, foreseen.staying) == (3, 0, 2), "{foreseen:?}");
     purged(&store, &config, 4).await?;
-    ensure!(uids(&stored(&store).await?) == ["deleted", "evicting", "last", "young"]);
+    ensure!(uids(&read_stored(&store).await?) == ["deleted", "evicting", "last", "young"]);
 
     let files: Vec<_> = folder.path().read_dir()?.collect::<Result<_, _>>()?;
     let [file] = &files[..] else { anyhow::bail!("{files:?}") };
     // A folder and a file, and both once more: existing rows do not change.
     let summary = imported(&store, folder.path()).await?;
-    ensure!(summary.stored() == 3, "{summary:?}");
-    ensure!(stored(&store).await? == before, "{:#?}", stored(&store).await?);
+    ensure!(summary.count_stored() == 3, "{summary:?}");
+    ensure!(read_stored(&store).await? == before, "{:#?}", read_stored(&store).await?);
     let again = imported(&store, &file.path()).await?;
     let written: u64 = again.kinds.iter().map(|(_, counts)| counts.written).sum();
-    ensure!((again.stored(), written) == (3, 0), "{again:?}");
+    ensure!((again.count_stored(), written) == (3, 0), "{again:?}");
 
     // The same rows give the same file, from which the same rows are read.
     purged(&store, &config, 4).await?;
     ensure!(folder.path().read_dir()?.count() == 1, "the name follows from the content");
     imported(&store, folder.path()).await?;
-    ensure!(stored(&store).await? == before);
+    ensure!(read_stored(&store).await? == before);
     Ok(())
 }
 
@@ -158,7 +158,7 @@ async fn a_row_that_stands_elsewhere_since_it_was_judged_stays(world: World) -> 
     filled(&store).await?;
     let stand =
         |row: &StoredRow| Standing { version: row.version(), delete_time: row.delete_time, evict_time: row.evict_time };
-    let rows = stored(&store).await?;
+    let rows = read_stored(&store).await?;
     let judged: Vec<(&str, Standing)> = rows.iter().map(|row| (&*row.uid, stand(row))).collect();
     // Another version; another time of the same version; another eviction; no row.
     store.write(kind("Model").table(), vec![RowChange::Row(row(&model("evicting", 8)))]).await?;
@@ -171,12 +171,12 @@ async fn a_row_that_stands_elsewhere_since_it_was_judged_stays(world: World) -> 
     let premise = store.premise(kind("Model"), Reads::default()).await?;
     let terms = PurgeTerms { premise: &premise, marked: None };
     ensure!(store.purge_judged(kind("Model"), &judged, terms).await? == 3);
-    ensure!(uids(&stored(&store).await?) == ["a", "both", "evicting"]);
+    ensure!(uids(&read_stored(&store).await?) == ["a", "both", "evicting"]);
     ensure!(store.purge_judged(kind("Model"), &judged, terms).await? == 0);
     // A file that could not be written does not exist at all.
     let nothing = store.export(kind("Model"), &folder.path().join("none"), &[], &HashSet::new()).await?;
     ensure!(nothing.is_empty());
-    let rest = stored(&store).await?;
+    let rest = read_stored(&store).await?;
     let rest: Vec<(&str, Standing)> = rest.iter().map(|row| (&*row.uid, stand(row))).collect();
     let refused = store.export(kind("Model"), &folder.path().join("none"), &rest, &HashSet::new()).await;
     let error = refused.err().context("there is no such folder")?.to_string();
@@ -193,13 +193,16 @@ async fn a_value_that_the_database_cannot_have_proves_nothing(world: World) -> R
     let mut object = model("a", 7);
     object["spec"]["algorithm"] = "with\0NUL".into();
     store.write(kind.table(), vec![RowChange::Row(row(&object)), RowChange::Row(row(&model("b", 7)))]).await?;
-    let stored = store.stored(kind.table(), &["a", "b"]).await?;
+    let stored = store.read_stored(kind.table(), &["a", "b"]).await?;
     let premise = store.premise(kind, reads).await?;
     let proved = premise.prove(kind, &stored[0]);
     match store.dialect().has_nul() {
         true => ensure!(proved.is_ok(), "{proved:?}"),
         false => {
-            ensure!(matches!(&proved, Err(Pending::Unfit(unfit)) if unfit.column.as_str() == "algorithm"), "{proved:?}")
+            ensure!(
+                matches!(&proved, Err(PendingReason::Unfit(unfit)) if unfit.column.as_str() == "algorithm"),
+                "{proved:?}"
+            )
         }
     }
     ensure!(premise.prove(kind, &stored[1]).is_ok());

@@ -16,7 +16,7 @@ on_every_database! {
 }
 
 async fn the_printed_schema_makes_39_tables_and_may_be_run_twice(world: World) -> Result<()> {
-    let statements: Vec<Sql> = dialect(world.on).create_all(&Schema::of(crd_specs::KINDS));
+    let statements: Vec<Sql> = dialect(world.on).create_all(&Schema::from_registry(crd_specs::KINDS));
     let script = dialect(world.on).script(&statements);
     for _ in 0..2 {
         world.sql(&script).await?;
@@ -33,7 +33,7 @@ async fn dropped_tables_are_created_again(world: World) -> Result<()> {
     world.sql("DROP TABLE model_labels").await?;
     assert_eq!(store.create_missing(crd_specs::KINDS).await?, ["model_labels"]);
     for _ in 0..2 {
-        for table in Schema::of(crd_specs::KINDS).tables {
+        for table in Schema::from_registry(crd_specs::KINDS).tables {
             world.sql(dialect(world.on).drop(table.name).as_str()).await?;
         }
     }

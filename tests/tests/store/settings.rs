@@ -3,7 +3,7 @@
 use crate::world::{Stores as _, World, kind};
 use anyhow::Result;
 use ingester_store::ConnectOptions;
-use ingester_store::units::{Phase, RuleRecord, UnitRecord};
+use ingester_store::units::{RuleRecord, UnitPhase, UnitRecord};
 use ingester_tests::{on_every_database, on_galera};
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ async fn what_units_and_rules_do_is_kept_for_a_day(world: World) -> Result<()> {
     const TIME: Duration = Duration::from_secs(10);
     let store = world.store().await?;
     let (model, now) = (kind("Model"), store.now().0 / 1_000_000);
-    let unit = |ago: i64, phase: Phase| UnitRecord {
+    let unit = |ago: i64, phase: UnitPhase| UnitRecord {
         heartbeat: now - ago,
         phase,
         lag: u64::MAX,
@@ -89,14 +89,14 @@ async fn what_units_and_rules_do_is_kept_for_a_day(world: World) -> Result<()> {
         moved: 2,
         rule: rule.to_owned(),
     };
-    store.record_unit(model, "Model in a", &unit(0, Phase::Listing)).await?;
-    store.record_unit(model, "Model in a", &unit(0, Phase::Synced)).await?;
-    store.record_unit(model, "Model in b", &unit(86_402, Phase::Synced)).await?;
-    store.record_unit(kind("Project"), "Project", &unit(0, Phase::Failed)).await?;
+    store.record_unit(model, "Model in a", &unit(0, UnitPhase::Listing)).await?;
+    store.record_unit(model, "Model in a", &unit(0, UnitPhase::Synced)).await?;
+    store.record_unit(model, "Model in b", &unit(86_402, UnitPhase::Synced)).await?;
+    store.record_unit(kind("Project"), "Project", &unit(0, UnitPhase::Failed)).await?;
     store.record_rule(model, "Model in a", &rule(0, "finished")).await?;
     store.record_rule(model, "Model in a", &rule(86_402, "old")).await?;
     let units = store.units(&[*model], TIME).await?;
-    let kept = UnitRecord { lag: 9_999_999_999, ..unit(0, Phase::Synced) };
+    let kept = UnitRecord { lag: 9_999_999_999, ..unit(0, UnitPhase::Synced) };
     let records: Vec<_> = units.into_iter().map(|(_, record)| record).collect();
     assert_eq!(records, std::slice::from_ref(&kept));
     let rules = store.rules(&[*model], TIME).await?;
@@ -108,11 +108,11 @@ async fn what_units_and_rules_do_is_kept_for_a_day(world: World) -> Result<()> {
     store.forget_old_records().await?;
     assert_eq!(names().await?, [[Some("4".to_owned())]]);
     // A process that ends says so, unless another one has the unit by then.
-    store.record_stopped(model, "Model in a", &unit(5, Phase::Synced)).await?;
+    store.record_stopped(model, "Model in a", &unit(5, UnitPhase::Synced)).await?;
     assert_eq!(store.units(&[*model], TIME).await?[0].1, kept);
-    store.record_stopped(model, "Model in a", &unit(0, Phase::Synced)).await?;
+    store.record_stopped(model, "Model in a", &unit(0, UnitPhase::Synced)).await?;
     let stopped = &store.units(&[*model], TIME).await?[0].1;
-    assert_eq!((stopped.phase, stopped.waiting, stopped.live), (Phase::Stopped, 0, 3));
+    assert_eq!((stopped.phase, stopped.waiting, stopped.live), (UnitPhase::Stopped, 0, 3));
     store.forget_rule(model, "Model in a", "finished").await?;
     assert!(store.rules(&[*model], TIME).await?.is_empty());
     Ok(())

@@ -8,7 +8,7 @@ use ingester_core::row::{Expected, Row};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_sql::query::Query;
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -58,7 +58,7 @@ fn known(uid: &str, stored: u64, version: u64) -> RowChange {
 /// The uid and version of each object at a moment.
 async fn at(store: &Store, moment: Micros) -> Result<Vec<(String, u64)>> {
     let asked = store.ask_at(&KIND, &Query::default(), moment, Limits::default())?;
-    let wanted = Wanted { places: vec![base::RES_VERSION], labels: false };
+    let wanted = RequestedParts { places: vec![base::RES_VERSION], labels: false };
     let page = asked.page(&wanted, 100, None).await?;
     ensure!(page.next.is_none() && asked.count().await? == page.rows.len() as u64);
     let version = |row: &ingester_store::query::FoundRow| match row.get(base::RES_VERSION) {
@@ -144,7 +144,7 @@ async fn answers(
     let after = at(&store, moment).await?;
     // The version that ends does so when the next one begins.
     for uid in ["a", "b"] {
-        let wanted = Wanted::default();
+        let wanted = RequestedParts::default();
         let versions = store.history(&KIND, uid, &wanted, (9, None), Limits::default()).await?.versions;
         ensure!(versions.windows(2).all(|pair| pair[1].to == Some(pair[0].from)), "{versions:?}");
     }

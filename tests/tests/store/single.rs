@@ -56,7 +56,7 @@ fn writes_and_reads_are_whole_whatever_the_modes_of_the_server() -> Result<()> {
         other["metadata"]["uid"] = json!("b");
         store.write(table, vec![new(&other)]).await?;
         // The connections of the first store are still open.
-        let stored = connect().await?.stored(table, &["a", "b"]).await?;
+        let stored = connect().await?.read_stored(table, &["a", "b"]).await?;
         let mut versions: Vec<u64> = stored.iter().map(|row| row.res_version).collect();
         versions.sort_unstable();
         assert_eq!(versions, [2, 3]);

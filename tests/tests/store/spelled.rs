@@ -318,13 +318,16 @@ fn a_struct_printed_as_a_file_gives_the_same_rows() {
     for kinds in [KINDS, crd_specs::KINDS] {
         let file = spelled(kinds);
         let again = declared(&file);
-        for changes in [diff(&Schema::of(kinds), &Schema::of(&again)), diff(&Schema::of(&again), &Schema::of(kinds))] {
+        for changes in [
+            diff(&Schema::from_registry(kinds), &Schema::from_registry(&again)),
+            diff(&Schema::from_registry(&again), &Schema::from_registry(kinds)),
+        ] {
             let changes: Vec<String> = changes.iter().map(|change| change.sentence()).collect();
             assert!(changes.is_empty(), "{changes:?}\n{file}");
         }
         compare(kinds, &again);
         // A kind of a file is printed as it was read.
-        assert_eq!(Schema::of(&declared(&spelled(&again))), Schema::of(&again));
+        assert_eq!(Schema::from_registry(&declared(&spelled(&again))), Schema::from_registry(&again));
     }
 }
 
@@ -358,7 +361,7 @@ pub(crate) fn is_current(name: &str, written: &str) {
 }
 
 fn changes(before: &[Kind], after: &[Kind]) -> Vec<String> {
-    diff(&Schema::of(before), &Schema::of(after)).iter().map(|change| change.sentence()).collect()
+    diff(&Schema::from_registry(before), &Schema::from_registry(after)).iter().map(|change| change.sentence()).collect()
 }
 
 #[test]
@@ -435,7 +438,7 @@ async fn a_file_and_a_struct_make_the_same_tables(world: World) -> Result<()> {
     let (compiled, declared) = (KINDS, &declared[..]);
     for [made, other] in [[compiled, declared], [declared, compiled]] {
         store.create_missing(made).await?;
-        let differences = drift(&Schema::of(other), &store.catalog().await?, store.dialect());
+        let differences = drift(&Schema::from_registry(other), &store.catalog().await?, store.dialect());
         ensure!(differences.is_empty(), "{differences:?}");
     }
     Ok(())
@@ -493,7 +496,7 @@ fn table_of_page(heading: &str) -> Vec<Vec<String>> {
     lines.map(cells).collect()
 }
 
-fn shown(value: &Value) -> String {
+fn render_value(value: &Value) -> String {
     match value {
         Value::Null => "NULL".into(),
         Value::Text(text) => format!("`{text}`"),
@@ -539,7 +542,7 @@ fn the_page_says_what_is_stored_where_there_is_no_value() {
         };
         for (kind, said) in kinds.iter().zip(&cells[1..]).filter(|(_, said)| *said != "-") {
             let values = row_of(kind, &fields);
-            let is: Vec<String> = values[about.clone()].iter().map(shown).collect();
+            let is: Vec<String> = values[about.clone()].iter().map(render_value).collect();
             assert_eq!(is.join(", "), said.replace("` `", "``"), "{} of {}", cells[0], kind.kind());
         }
     }
@@ -561,7 +564,7 @@ fn the_page_says_what_quantities_become() {
     for cells in rows {
         let fields = json!({"spec": {"quantity": cells[0].trim_matches('`')}});
         for (kind, said) in kinds.iter().zip(&cells[1..]) {
-            let is = row_of(kind, &fields).first().map_or_else(|| "does not fit".into(), shown);
+            let is = row_of(kind, &fields).first().map_or_else(|| "does not fit".into(), render_value);
             assert_eq!(is, *said, "{}", cells[0]);
         }
     }

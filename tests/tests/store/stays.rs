@@ -13,7 +13,7 @@ use ingester_core::{Ingestable, Kind};
 use ingester_store::compare::differences;
 use ingester_store::guard::{Eviction, Version};
 use ingester_store::migrate::Backfill;
-use ingester_store::{Changed, ConnectOptions, Effect, RowChange, Store, StoredRow};
+use ingester_store::{ChangeResult, ConnectOptions, Effect, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -100,13 +100,13 @@ async fn store(world: &World) -> Result<Store> {
     Ok(store)
 }
 
-async fn stored(store: &Store, uid: &str) -> Result<StoredRow> {
-    store.stored(KIND.table(), &[uid]).await?.pop().context("a row")
+async fn read_stored(store: &Store, uid: &str) -> Result<StoredRow> {
+    store.read_stored(KIND.table(), &[uid]).await?.pop().context("a row")
 }
 
 /// Fails unless the columns have the values of these states of the object: the present one, the last one and the first one with values.
 async fn has(store: &Store, uid: &str, now: Option<bool>, kept: Option<bool>, first: Option<bool>) -> Result<()> {
-    let stored = stored(store, uid).await?;
+    let stored = read_stored(store, uid).await?;
     let (delete_time, evict_time) = (stored.delete_time, stored.evict_time);
     let audited = Row { delete_time, evict_time, ..row(&run(uid, stored.res_version, now)) };
     let found = differences(KIND.table(), &audited, &stored);
@@ -160,7 +160,7 @@ async fn a_kept_value_stays_where_the_object_has_none(world: World) -> Result<()
     ensure!(store.write(KIND.table(), vec![replacement, deleted, evicted]).await?.written == 3);
     let edit = |_: &StoredRow| Ok::<_, Infallible>(Some(row(&run("c", 10, None))));
     let changed = store.change_evicted(&KIND, "c", Effect::Written, edit).await?;
-    ensure!(matches!(changed, Changed::Done(_)), "{changed:?}");
+    ensure!(matches!(changed, ChangeResult::Done(_)), "{changed:?}");
     for uid in ["a", "b", "c"] {
         has(&store, uid, None, Some(false), Some(false)).await.with_context(|| format!("the end of {uid}"))?;
     }
@@ -176,7 +176,7 @@ async fn a_backfill_changes_nothing_that_stays(world: World) -> Result<()> {
     }
     store.write(KIND.table(), vec![RowChange::Row(row(&run("b", 1, Some(true))))]).await?;
     let all = async || {
-        let backfill = Backfill::of(&KIND, &[])?;
+        let backfill = Backfill::for_columns(&KIND, &[])?;
         anyhow::Ok(store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?)
     };
     let done = all().await?;
@@ -187,7 +187,7 @@ async fn a_backfill_changes_nothing_that_stays(world: World) -> Result<()> {
     let done = all().await?;
     ensure!((done.read, done.filled, done.failed) == (2, 2, 0), "{done:?}");
     has(&store, "b", Some(true), Some(true), Some(true)).await?;
-    let row = stored(&store, "a").await?;
+    let row = read_stored(&store, "a").await?;
     let of = |column: &str| KIND.table().by_name(column).map(|place| row.values[place].clone()).context("a column");
     ensure!((of("kept_phase")?, of("first_phase")?, of("phase")?) == (Value::Null, Value::Null, Value::Null));
     ensure!(of("kept_count")? == Value::Int(0) && of("first_count")? == Value::Int(i64::MIN));
@@ -200,13 +200,13 @@ async fn an_audit_finds_only_what_does_not_stay(world: World) -> Result<()> {
         store.write(KIND.table(), vec![RowChange::Row(row(&run("a", version, which)))]).await?;
     }
     let object = row(&run("a", 3, None));
-    ensure!(differences(KIND.table(), &object, &stored(&store, "a").await?) == []);
+    ensure!(differences(KIND.table(), &object, &read_stored(&store, "a").await?) == []);
     store.write(KIND.table(), vec![RowChange::Row(row(&run("a", 4, Some(true))))]).await?;
     let object = row(&run("a", 4, Some(true)));
-    ensure!(differences(KIND.table(), &object, &stored(&store, "a").await?) == []);
+    ensure!(differences(KIND.table(), &object, &read_stored(&store, "a").await?) == []);
     let wrong = async |set: &str| {
         world.sql(&format!("UPDATE run SET {set}")).await?;
-        let found = differences(KIND.table(), &object, &stored(&store, "a").await?);
+        let found = differences(KIND.table(), &object, &read_stored(&store, "a").await?);
         anyhow::Ok(found.into_iter().map(|difference| difference.what).collect::<Vec<_>>())
     };
     ensure!(wrong("first_phase = 'by hand'").await?.is_empty(), "nobody knows what the first one was");

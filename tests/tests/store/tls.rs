@@ -5,7 +5,7 @@ use crate::world::{MODEL_AND_PROJECT, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, Store, StoreError, Tls, TlsMode};
 use ingester_tests::databases::{On, Server};
-use ingester_tests::password::Rotated;
+use ingester_tests::password::RotatedUser;
 use ingester_tests::{Durability, MariaDb, MySql, Postgres, SqlServer, with_every_server};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
@@ -267,7 +267,7 @@ async fn certificates_that_change_need_no_restart(on: On) -> Result<()> {
     // A server may take a moment to reload.
     let deadline = Instant::now() + Duration::from_secs(60);
     let refused = loop {
-        Rotated::of(on, &server, "rotation").end_connections().await?;
+        RotatedUser::new(on, &server, "rotation").end_connections().await?;
         match write("refused").await {
             Err(error) => break error,
             Ok(_) => ensure!(Instant::now() < deadline, "the server trusts the former authority"),

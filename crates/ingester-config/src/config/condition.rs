@@ -2,7 +2,7 @@
 
 use ingester_core::query::Filter;
 use ingester_core::schema;
-use ingester_declare::evict::{Placed, WrittenRule, filters};
+use ingester_declare::evict::{LocatedText, RuleDeclaration, filters};
 use ingester_sql::query::SelectorError;
 use std::time::Duration;
 
@@ -74,9 +74,9 @@ impl Condition {
     }
 
     /// Returns the condition of a rule from the configuration.
-    pub(super) fn of_configuration(rule: &WrittenRule<'_>) -> Self {
-        let texts = |texts: &[Placed<'_>]| texts.iter().map(|(_, text)| (*text).to_owned()).collect();
-        let text = |placed: &Option<Placed<'_>>| placed.as_ref().map(|(_, text)| (*text).to_owned());
+    pub(super) fn of_configuration(rule: &RuleDeclaration<'_>) -> Self {
+        let texts = |texts: &[LocatedText<'_>]| texts.iter().map(|(_, text)| (*text).to_owned()).collect();
+        let text = |placed: &Option<LocatedText<'_>>| placed.as_ref().map(|(_, text)| (*text).to_owned());
         Condition {
             when: rule.filters(),
             after: rule.after,

@@ -108,7 +108,7 @@ impl Environment {
             return super::of_url(url, self.url_password_file.as_deref()).map(Some);
         }
         if self.url_password_file.is_some() {
-            return Err(ConfigError::of(
+            return Err(ConfigError::from_message(
                 "DATABASE_PASSWORD_FILE is set, but not DATABASE_URL: set it (`postgresql:///` leaves the rest to PGHOST and the like)",
             ));
         }
@@ -116,16 +116,16 @@ impl Environment {
             (None, None) => {
                 self.names_nothing()?;
                 let url = self.named_for_clients().map(|(_, url)| url.parse());
-                return url.transpose().map_err(|error| ConfigError::of(format!("{error}")));
+                return url.transpose().map_err(|error| ConfigError::from_message(format!("{error}")));
             }
             (Some(_), Some(_)) => {}
             (Some(_), None) => {
-                return Err(ConfigError::of(
+                return Err(ConfigError::from_message(
                     "MYSQL_HOST is set and MYSQL_DB_NAME is not: set it to the name of the database",
                 ));
             }
             (None, Some(_)) => {
-                return Err(ConfigError::of("MYSQL_DB_NAME is set and MYSQL_HOST is not: name the server"));
+                return Err(ConfigError::from_message("MYSQL_DB_NAME is set and MYSQL_HOST is not: name the server"));
             }
         }
         let (mut mysql, mut problems) = (Mysql::default(), Vec::new());
@@ -147,7 +147,7 @@ impl Environment {
             return Ok(());
         }
         let are = if set.len() == 1 { "is" } else { "are" };
-        Err(ConfigError::of(format!(
+        Err(ConfigError::from_message(format!(
             "{} {are} set, but neither MYSQL_HOST nor MYSQL_DB_NAME is: set both, or name the database with --database-url or \
              --config",
             set.join(" and ")

@@ -19,7 +19,7 @@ impl ConfigError {
         ConfigError { file: None, problems }
     }
 
-    pub(super) fn of(message: impl Into<String>) -> Self {
+    pub(super) fn from_message(message: impl Into<String>) -> Self {
         ConfigError::new(vec![Fault::somewhere(message)])
     }
 

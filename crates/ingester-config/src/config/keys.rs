@@ -7,11 +7,11 @@ use super::row::{Effect, Settings, settings};
 use super::section::Section;
 use super::values::{
     DURATION, GRACE, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name,
-    listen, namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
+    listen, namespace, or_never, or_none, path, prefix, read_text, setting_name, setting_value, truth, variable, whole,
 };
 use super::{
-    ConfigChanges, EvictionRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RestoreAs,
-    RetentionRule, Secret, SweepLimit,
+    ConfigChanges, EvictionRule, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, RestoreAs, RetentionRule,
+    RetentionTime, Secret, SweepLimit,
 };
 use crate::selection::Selector;
 use ingester_core::KindNames;
@@ -164,14 +164,14 @@ settings! {
         /// The port of each server in `host` that names none.
         port => port: u16 = "3306", "1 to 65535", Restart, read(whole(1..=u16::MAX)), variable MYSQL_PORT;
         /// The user. Without it: `root`.
-        user => user: Option<String> = "", "text", Restart, read(text), variable MYSQL_USER;
+        user => user: Option<String> = "", "text", Restart, read(read_text), variable MYSQL_USER;
         /// The password. Better: set `MYSQL_PASSWORD` from a Secret, or use a file.
         password => password: Option<Secret> = "", "text", Restart, secret(), variable MYSQL_PASSWORD;
         /// A file with the password, such as a mounted Secret. A trailing newline is removed. It is read again when the database refuses the
         /// password.
         passwordFile => password_file: Option<PathBuf> = "", "path", Restart, read(path), variable MYSQL_PASSWORD_FILE;
         /// The database (schema) on the server. It must exist.
-        database => database: Option<String> = "", "text", Restart, read(text), variable MYSQL_DB_NAME;
+        database => database: Option<String> = "", "text", Restart, read(read_text), variable MYSQL_DB_NAME;
         /// The maximum number of connections.
         maxOpenConns => max_open_conns: u32 = "25", "1 to 10000", Restart, read(whole(1..=10_000));
         /// How many idle connections stay open. Others are closed after ten idle minutes, or when they reach `connMaxLifetime`. Connections are
@@ -275,7 +275,7 @@ settings! {
         /// Event report it. If the objects are really gone, `ingester audit --repair` marks the rows. `0`: no limit. The limit also holds for rows
         /// that a changed [filter](kinds.md#a-filter-that-changes) leaves out.
         sweepLimit => sweep_limit: SweepLimit = "1000", "0 to 1000000000", Now,
-            read(|text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
+            read(|text| whole(0..=1_000_000_000)(text).map(SweepLimit::from_rows));
         /// The pause between two rounds of audits, which compare cluster and rows like `ingester audit`, one kind after the other. `0s`: never. Less
         /// than `1s` counts as `1s`. The first audit is at a random time within the period. Kinds that are suspended, or not yet in SQL, are left
         /// out; each replica compares its own units. `ingester_audit_findings` and the log report differences; nothing is repaired.
@@ -322,9 +322,9 @@ settings! {
         /// say. Without this key, only `rules` purge rows. The time is measured by the database's clock (with SQLite, the node's). A kind's struct
         /// (`#[ingest(retention = "90d")]`) or file (`retention: 90d`) overrides it. Rows of evicted objects are purged only by `rules`, even if the
         /// objects were deleted since.
-        deleted => deleted: Option<Kept> = "", "duration up to `36500d`", Now, read(|text| kept(text).map(Some));
+        deleted => deleted: Option<RetentionTime> = "", "duration up to `36500d`", Now, read(|text| kept(text).map(Some));
         /// The same for individual kinds; overrides `deleted`, structs and files: `{PipelineRun: 30d}`.
-        deletedMap => deleted_map: BTreeMap<String, Kept> = "{}", "map from kinds to durations up to `36500d`", Now,
+        deletedMap => deleted_map: BTreeMap<String, RetentionTime> = "{}", "map from kinds to durations up to `36500d`", Now,
             map(kind(kinds), kept);
         /// Rules that purge rows of deleted or evicted objects, see [policies.md](policies.md#what-leaves-sql). A rule purges rows only with
         /// `enforce: true`. `ingester policies` shows what each rule would purge.

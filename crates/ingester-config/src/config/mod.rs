@@ -50,7 +50,7 @@ pub use keys::{
 };
 pub use live::Live;
 pub use policies::EvictionRule;
-pub use retention::{Kept, Retained, RetentionRule};
+pub use retention::{RetainedState, RetentionRule, RetentionTime};
 pub use row::ConfigChanges;
 pub use secret::Secret;
 pub use serve::{FormerObjects, FrontProxy, RestoreAs};
@@ -71,12 +71,12 @@ pub struct SweepLimit(Option<u64>);
 
 impl SweepLimit {
     /// Returns a limit of this many rows; 0 for no limit.
-    pub const fn of(rows: u64) -> Self {
+    pub const fn from_rows(rows: u64) -> Self {
         SweepLimit(if rows == 0 { None } else { Some(rows) })
     }
 
     /// Returns how many rows the sweeps of a kind may mark in any case; `None` for no limit.
-    pub const fn rows(self) -> Option<u64> {
+    pub const fn to_rows(self) -> Option<u64> {
         self.0
     }
 }
@@ -122,7 +122,7 @@ impl LogLevel {
 
 /// Returns the database of a URL whose password may be in a file.
 fn of_url(url: &Secret, password_file: Option<&Path>) -> Result<Address, ConfigError> {
-    let address = url.reveal().parse().map_err(|error| ConfigError::of(format!("{error}")))?;
+    let address = url.reveal().parse().map_err(|error| ConfigError::from_message(format!("{error}")))?;
     match password_file {
         Some(file) => with_password(address, file),
         None => Ok(address),
@@ -145,12 +145,14 @@ fn with_command(
     }
     let key = format!("`{section}.passwordCommand`");
     if command.command.is_empty() {
-        return Err(ConfigError::of(format!("{key} has `args` or `env`, but no `command`: name the program there")));
+        return Err(ConfigError::from_message(format!(
+            "{key} has `args` or `env`, but no `command`: name the program there"
+        )));
     }
     if let Some(beside) = beside {
-        return Err(ConfigError::of(format!("`{section}.{beside}` and {key} are both set: leave out one")));
+        return Err(ConfigError::from_message(format!("`{section}.{beside}` and {key} are both set: leave out one")));
     }
-    address.password_command(command.clone()).map_err(|error| ConfigError::of(error.to_string()))
+    address.password_command(command.clone()).map_err(|error| ConfigError::from_message(error.to_string()))
 }
 
 /// Adds the password from a file, which is read again when the database refuses the password.
@@ -163,7 +165,7 @@ pub fn with_password(address: Address, file: &Path) -> Result<Address, ConfigErr
         Ok(password) => Ok(password.reveal().to_owned()),
         Err(error) => Err(error.to_string()),
     };
-    address.password(password.reveal(), read).map_err(|error| ConfigError::of(error.to_string()))
+    address.password(password.reveal(), read).map_err(|error| ConfigError::from_message(error.to_string()))
 }
 
 /// The decision whether the ingester mirrors, and into which database.
@@ -204,7 +206,7 @@ impl Config {
 
     /// Looks for keys that contradict each other.
     fn check_agreement(&self) -> Result<(), ConfigError> {
-        self.mysql.tls.check().map_err(|mistake| ConfigError::of(mistake.to_string()))?;
+        self.mysql.tls.check().map_err(|mistake| ConfigError::from_message(mistake.to_string()))?;
         self.gate()?;
         self.check_serve()?;
         self.ingester.replicas.check()
@@ -226,7 +228,7 @@ impl Config {
                     ErrorKind::NotFound | ErrorKind::IsADirectory => "; name a file that exists",
                     _ => "",
                 };
-                ConfigError::of(format!("it cannot be read: {error}{remedy}"))
+                ConfigError::from_message(format!("it cannot be read: {error}{remedy}"))
             })
             .and_then(|text| Config::parse(&text, environment, kinds))
             .map_err(|error| error.in_file(path.display().to_string()))
@@ -262,7 +264,7 @@ impl Config {
     pub fn of_environment(environment: &Environment) -> Result<Self, ConfigError> {
         let nothing = "no database is named: use --config, --database-url, or MYSQL_HOST and MYSQL_DB_NAME (or DATABASE_URL) in the \
                        environment";
-        environment.address()?.ok_or_else(|| ConfigError::of(nothing))?;
+        environment.address()?.ok_or_else(|| ConfigError::from_message(nothing))?;
         let mut config = Config::parse("", environment, &KindNames::of(&[]))?;
         config.metadata_storage.enable_metadata_storage = true;
         if let Some((_, url)) = environment.named_for_clients() {
@@ -325,17 +327,17 @@ impl Config {
                 let address = of_url(url, file.as_deref())?;
                 let file = file.as_ref().map(|_| "passwordFile");
                 let address = with_command(address, password_command, "metadataStorage", file)?;
-                Some(address.tls(&self.mysql.tls).map_err(|error| ConfigError::of(format!("{error}")))?)
+                Some(address.tls(&self.mysql.tls).map_err(|error| ConfigError::from_message(format!("{error}")))?)
             }
             (None, Some(_)) => {
                 let message = "`metadataStorage.passwordFile` or DATABASE_PASSWORD_FILE is set, but no URL: set `databaseURL` or DATABASE_URL, \
                                or `mysql.passwordFile` with `mysql.host`";
-                return Err(ConfigError::of(message));
+                return Err(ConfigError::from_message(message));
             }
             (None, None) if **password_command != PasswordCommand::default() => {
                 let message = "`metadataStorage.passwordCommand` is set, but no URL: set `databaseURL` or DATABASE_URL, or \
                                `mysql.passwordCommand` with `mysql.host`";
-                return Err(ConfigError::of(message));
+                return Err(ConfigError::from_message(message));
             }
             (None, None) => self.mysql.address()?,
         };
@@ -354,29 +356,29 @@ impl Mysql {
             (Some(host), Some(database)) => (host, database),
             (Some(host), None) => {
                 let message = format!("`mysql.host` is `{host}`, but no database is named; ");
-                return Err(ConfigError::of(message + "set `mysql.database` or MYSQL_DB_NAME"));
+                return Err(ConfigError::from_message(message + "set `mysql.database` or MYSQL_DB_NAME"));
             }
             (None, Some(database)) => {
                 let message = format!("`mysql.database` is `{database}`, but no server is named; ");
-                return Err(ConfigError::of(message + "set `mysql.host` or MYSQL_HOST"));
+                return Err(ConfigError::from_message(message + "set `mysql.host` or MYSQL_HOST"));
             }
         };
         let user = self.user.as_deref().unwrap_or("root");
         let with = |password| {
             Address::mysql(host, self.port, user, password, database)
-                .map_err(|error| ConfigError::of(error.to_string()))
+                .map_err(|error| ConfigError::from_message(error.to_string()))
         };
         let address = match (&self.password, &self.password_file) {
             (Some(_), Some(_)) => {
                 let message = "`mysql.password` and `mysql.passwordFile` are both set: leave out one";
-                return Err(ConfigError::of(message));
+                return Err(ConfigError::from_message(message));
             }
             (password, None) => with(password.as_ref().map(Secret::reveal))?,
             (None, Some(file)) => with_password(with(None)?, file)?,
         };
         let beside = self.password.as_ref().map(|_| "password").or(self.password_file.as_ref().map(|_| "passwordFile"));
         let address = with_command(address, &self.password_command, "mysql", beside)?;
-        address.tls(&self.tls).map(Some).map_err(|error| ConfigError::of(format!("{error}")))
+        address.tls(&self.tls).map(Some).map_err(|error| ConfigError::from_message(format!("{error}")))
     }
 
     /// Returns the options with which a server connects. The retries are short, because a server repeats failed work itself. Everything
@@ -430,7 +432,7 @@ impl Ingester {
                     true => "labelSelectorMap",
                     false => "fieldSelectorMap",
                 };
-                return Err(ConfigError::of(format!(
+                return Err(ConfigError::from_message(format!(
                     "`ingester.{map}` names {name}, whose objects get our finalizer: one that is not selected any more would keep it for \
                      ever; set `ingester.finalizerMap: {{{name}: never}}`, or `existing`"
                 )));
@@ -442,7 +444,7 @@ impl Ingester {
     /// Returns the fuse of the sweeps and the filter of `kind`; `None` without a limit.
     pub fn fuse(&self, kind: &Kind) -> Option<Fuse> {
         let namespaces = if kind.namespaced() { self.namespaces.clone() } else { Vec::new() };
-        Some(Fuse { limit: self.sweep_limit.rows()?, namespaces })
+        Some(Fuse { limit: self.sweep_limit.to_rows()?, namespaces })
     }
 
     /// Returns true if nothing is written for `kind`.

@@ -4,8 +4,8 @@ use super::condition::Condition;
 use super::section::{Section, single};
 use super::values::truth;
 use ingester_core::schema::{self, Fault};
-use ingester_declare::evict::WrittenRule;
-use ingester_declare::text::{Faults, Located};
+use ingester_declare::evict::RuleDeclaration;
+use ingester_declare::text::{Faults, TreeNode};
 use ingester_sql::query::SelectorError;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,10 +52,11 @@ impl Section<'_> {
 }
 
 /// Reads the rules of one kind. The kind's rules of the same names may provide the parts that they lack.
-fn rules(at: &Located<'_>, faults: &mut Faults) -> Vec<EvictionRule> {
+fn rules(at: &TreeNode<'_>, faults: &mut Faults) -> Vec<EvictionRule> {
     let (mut rules, mut names) = (Vec::new(), BTreeSet::new());
     for at in at.elements(faults) {
-        let Some(rule) = WrittenRule::read(&at, true, faults).and_then(|rule| of_configuration(&rule, faults)) else {
+        let Some(rule) = RuleDeclaration::read(&at, true, faults).and_then(|rule| of_configuration(&rule, faults))
+        else {
             continue;
         };
         if !names.insert(rule.name.clone()) {
@@ -67,7 +68,7 @@ fn rules(at: &Located<'_>, faults: &mut Faults) -> Vec<EvictionRule> {
 }
 
 /// Reads a rule of the configuration. Returns `None` if its switch is invalid.
-pub(super) fn of_configuration(rule: &WrittenRule<'_>, faults: &mut Faults) -> Option<EvictionRule> {
+pub(super) fn of_configuration(rule: &RuleDeclaration<'_>, faults: &mut Faults) -> Option<EvictionRule> {
     if let (Some((at, _)), None) = (&rule.since, &rule.after) {
         faults.push(at.fault(Fault::EvictSinceAlone.to_string()));
     }
@@ -80,7 +81,7 @@ pub(super) fn of_configuration(rule: &WrittenRule<'_>, faults: &mut Faults) -> O
 
 /// Returns a single value, if there is one and it is correct.
 pub(super) fn one<T>(
-    at: Option<Located<'_>>,
+    at: Option<TreeNode<'_>>,
     faults: &mut Faults,
     read: impl FnOnce(&str) -> Result<T, String>,
 ) -> Option<T> {

@@ -13,7 +13,7 @@ impl Replicas {
 
     /// Checks that the times fit together, with the conditions of client-go's leader election.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |message: String| Err(ConfigError::of(message));
+        let wrong = |message: String| Err(ConfigError::from_message(message));
         let shown = |time: std::time::Duration| format!("{time:?}");
         if self.lease_duration.subsec_nanos() != 0 {
             return wrong(format!(

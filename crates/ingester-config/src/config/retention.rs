@@ -7,15 +7,15 @@ use super::section::Section;
 use super::values::{choice, duration, path, truth};
 use ingester_core::Kind;
 use ingester_core::kind::RETENTION;
-use ingester_declare::evict::{KEYS, WrittenRule};
-use ingester_declare::text::{Faults, Located, without_password};
+use ingester_declare::evict::{KEYS, RuleDeclaration};
+use ingester_declare::text::{Faults, TreeNode, without_password};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The time for which a row is kept after its object was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum RetentionTime {
     /// For this long; then the row is purged.
     For(Duration),
     /// For ever.
@@ -24,35 +24,35 @@ pub enum Kept {
 
 /// The state of the rows that a rule of `retention.rules` is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retained {
+pub enum RetainedState {
     /// Their objects were deleted, and never evicted.
     Deleted,
     /// Their objects have left etcd by eviction, which is confirmed; they may have been deleted since.
     Evicted,
 }
 
-impl Retained {
+impl RetainedState {
     /// Both states.
-    pub const ALL: [Retained; 2] = [Retained::Deleted, Retained::Evicted];
+    pub const ALL: [RetainedState; 2] = [RetainedState::Deleted, RetainedState::Evicted];
 
     /// Returns the state as the file writes it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Retained::Deleted => "deleted",
-            Retained::Evicted => "evicted",
+            RetainedState::Deleted => "deleted",
+            RetainedState::Evicted => "evicted",
         }
     }
 
     /// Returns the column of the time that `after` counts from, if a rule does not name another one.
     pub fn since(self) -> &'static str {
         match self {
-            Retained::Deleted => "delete_time",
-            Retained::Evicted => "evict_time",
+            RetainedState::Deleted => "delete_time",
+            RetainedState::Evicted => "evict_time",
         }
     }
 }
 
-const STATES: &[(&str, Retained)] = &[("deleted", Retained::Deleted), ("evicted", Retained::Evicted)];
+const STATES: &[(&str, RetainedState)] = &[("deleted", RetainedState::Deleted), ("evicted", RetainedState::Evicted)];
 
 /// A rule of `retention.rules`. It selects rows of some kinds to purge.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ pub struct RetentionRule {
     /// The kinds.
     pub kinds: Vec<String>,
     /// The state of the rows.
-    pub state: Retained,
+    pub state: RetainedState,
     /// If true, the rule also applies to kinds of which every object is evicted because they are immutable by contract.
     pub immutable: bool,
     /// The folder into which rows are written before they are purged.
@@ -76,8 +76,8 @@ pub struct RetentionRule {
 impl Retention {
     /// Returns the time for which the row of a deleted object of `kind` is kept; `None` if nothing sets it. The value for this kind in the
     /// configuration comes first, then the value of its struct, then the value for all kinds in the configuration.
-    pub fn of(&self, kind: &Kind) -> Option<Kept> {
-        let of_kind = || kind.retention().map(Kept::For);
+    pub fn for_kind(&self, kind: &Kind) -> Option<RetentionTime> {
+        let of_kind = || kind.retention().map(RetentionTime::For);
         self.deleted_map.get(kind.name()).copied().or_else(of_kind).or(self.deleted)
     }
 
@@ -90,7 +90,7 @@ impl Retention {
     }
 
     /// Returns the rules about rows of a kind in a state.
-    pub fn rules_of(&self, kind: &Kind, state: Retained) -> impl Iterator<Item = &RetentionRule> {
+    pub fn rules_of(&self, kind: &Kind, state: RetainedState) -> impl Iterator<Item = &RetentionRule> {
         let is_of =
             move |rule: &&RetentionRule| rule.state == state && rule.kinds.iter().any(|name| name == kind.name());
         self.rules.iter().filter(is_of)
@@ -99,15 +99,17 @@ impl Retention {
     /// Returns the shortest time after its eviction at which a rule may purge the row of an object of `kind`; `None` if no enforced rule
     /// purges such rows.
     pub fn purges_evicted_after(&self, kind: &Kind) -> Option<Duration> {
-        let rules = self.rules_of(kind, Retained::Evicted).filter(|rule| rule.enforce);
-        let after = |condition: &Condition| condition.after.filter(|_| condition.since() == Retained::Evicted.since());
+        let rules = self.rules_of(kind, RetainedState::Evicted).filter(|rule| rule.enforce);
+        let after =
+            |condition: &Condition| condition.after.filter(|_| condition.since() == RetainedState::Evicted.since());
         rules.map(|rule| after(&rule.condition).unwrap_or_default()).min()
     }
 }
 
 /// Reads the time for which rows are kept; zero means for ever.
-pub(super) fn kept(text: &str) -> Result<Kept, String> {
-    duration(RETENTION.or_never())(text).map(|age| if age.is_zero() { Kept::Forever } else { Kept::For(age) })
+pub(super) fn kept(text: &str) -> Result<RetentionTime, String> {
+    duration(RETENTION.or_never())(text)
+        .map(|age| if age.is_zero() { RetentionTime::Forever } else { RetentionTime::For(age) })
 }
 
 impl Section<'_> {
@@ -125,7 +127,7 @@ impl Section<'_> {
 
 /// Reads the rules of `retention.rules`. `kind` finds a kind by name.
 fn retention_rules(
-    at: &Located<'_>,
+    at: &TreeNode<'_>,
     faults: &mut Faults,
     kind: impl Fn(&str) -> Result<String, String>,
 ) -> Vec<RetentionRule> {
@@ -144,14 +146,14 @@ fn retention_rules(
 const OWN: [&str; 4] = ["kinds", "state", "immutable", "export"];
 
 fn rule(
-    at: &Located<'_>,
+    at: &TreeNode<'_>,
     faults: &mut Faults,
     kind: &impl Fn(&str) -> Result<String, String>,
 ) -> Option<RetentionRule> {
     let before = faults.len();
     let mut keys = at.keys_of(&[KEYS.as_slice(), &OWN].concat(), faults)?;
     let [kinds, state, immutable, export] = OWN.map(|key| keys.take(key));
-    let written = WrittenRule::take(at, &mut keys, RETENTION, faults);
+    let written = RuleDeclaration::take(at, &mut keys, RETENTION, faults);
     if kinds.is_none() {
         faults.push(at.fault("`kinds` is missing: the kinds whose rows are purged, such as `[PipelineRun]`"));
     }
@@ -164,7 +166,7 @@ fn rule(
         ));
     }
     let state = one(state, faults, choice(STATES));
-    if state == Some(Retained::Deleted) {
+    if state == Some(RetainedState::Deleted) {
         let of_evicted = "is for rows of evicted objects: leave it out, or write `state: evicted`";
         faults.extend(immutable.iter().map(|at| at.fault(format!("`immutable` {of_evicted}"))));
         faults.extend(export.iter().map(|at| at.fault(format!("`export` {of_evicted}"))));
@@ -183,7 +185,7 @@ fn rule(
 }
 
 /// Reads the kinds of a rule, each once.
-fn names(at: &Located<'_>, faults: &mut Faults, kind: &impl Fn(&str) -> Result<String, String>) -> Vec<String> {
+fn names(at: &TreeNode<'_>, faults: &mut Faults, kind: &impl Fn(&str) -> Result<String, String>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     if at.items().is_some_and(|items| items.is_empty()) {
         faults.push(at.fault("`kinds` is empty: name the kinds whose rows are purged"));
@@ -199,7 +201,7 @@ fn names(at: &Located<'_>, faults: &mut Faults, kind: &impl Fn(&str) -> Result<S
     names
 }
 
-fn folder(at: &Located<'_>, faults: &mut Faults) -> Option<PathBuf> {
+fn folder(at: &TreeNode<'_>, faults: &mut Faults) -> Option<PathBuf> {
     let [folder] = at.fields(["path"], faults)?;
     let missing = "the folder into which rows are written before they are purged";
     let (at, _) = at.required("path", folder, missing, faults)?;

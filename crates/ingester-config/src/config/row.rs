@@ -79,7 +79,7 @@ pub(super) trait Settings: Sized {
 
     /// Returns every key.
     #[cfg(test)]
-    fn rows() -> Vec<Row>;
+    fn list_rows() -> Vec<Row>;
 
     /// Reads a whole text.
     fn read_text(&mut self, text: &str, kinds: &KindNames) -> Result<Findings, Fault> {
@@ -151,7 +151,7 @@ macro_rules! settings {
             }
 
             #[cfg(test)]
-            fn rows() -> Vec<Row> {
+            fn list_rows() -> Vec<Row> {
                 let own = [$(Row {
                     path: concat!($path, ".", stringify!($key)),
                     default: $default,
@@ -160,7 +160,7 @@ macro_rules! settings {
                     variable: [$(stringify!($variable),)? ""].into_iter().find(|name| !name.is_empty()),
                     about: concat!($($about),+).trim().to_owned(),
                 }),*];
-                own.into_iter()$(.chain(<$inner_type>::rows()))*.collect()
+                own.into_iter()$(.chain(<$inner_type>::list_rows()))*.collect()
             }
         }
     };

@@ -27,10 +27,10 @@ impl Secret {
     /// If the file cannot be read, is empty, is not UTF-8, or is too long. The errors name the file, if there is one, and contain nothing
     /// of its content.
     pub(super) fn read(file: &Path) -> Result<Self, ConfigError> {
-        let wrong = |what: &str| ConfigError::of(format!("the password file {} {what}", file.display()));
+        let wrong = |what: &str| ConfigError::from_message(format!("the password file {} {what}", file.display()));
         let bytes = files::read_within(file, LONGEST).map_err(|error| match error.kind() {
             // The user may have written the password itself in the place of the file's name.
-            ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => ConfigError::of(format!(
+            ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => ConfigError::from_message(format!(
                 "the password file that --password-file, MYSQL_PASSWORD_FILE, DATABASE_PASSWORD_FILE or a key `passwordFile` names does not exist (give \
                  the name of a file there, not the password): {error}"
             )),

@@ -2,7 +2,7 @@
 
 use super::secret::Secret;
 use super::tree::{Content, SYNTAX};
-use ingester_declare::text::{Fault, Faults, Keys, Located, Tree, Unknown, without_password};
+use ingester_declare::text::{Fault, Faults, Keys, Tree, TreeNode, UnknownKey, without_password};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(super) struct Findings {
     pub(super) problems: Faults,
     /// The full paths of all known keys.
     pub(super) known: Vec<String>,
-    unknown: Vec<Unknown>,
+    unknown: Vec<UnknownKey>,
 }
 
 impl Findings {
@@ -29,17 +29,17 @@ impl Findings {
 
 /// A map with fixed keys.
 pub(super) struct Section<'f> {
-    at: Located<'f>,
+    at: TreeNode<'f>,
     keys: Keys<'f>,
     pub(super) findings: &'f mut Findings,
 }
 
 /// Reads `tree`, the map at `path`, with `read`. All keys that `read` does not take are unknown.
 pub(super) fn section(path: String, tree: Tree, findings: &mut Findings, read: impl FnOnce(&mut Section<'_>)) {
-    read_section(Located::new(path, &tree, &SYNTAX), findings, read);
+    read_section(TreeNode::new(path, &tree, &SYNTAX), findings, read);
 }
 
-fn read_section(at: Located<'_>, findings: &mut Findings, read: impl FnOnce(&mut Section<'_>)) {
+fn read_section(at: TreeNode<'_>, findings: &mut Findings, read: impl FnOnce(&mut Section<'_>)) {
     let keys = if at.is_null() { None } else { at.keys(&mut findings.problems) };
     let mut section = Section { at, keys: keys.unwrap_or_default(), findings };
     read(&mut section);
@@ -49,12 +49,12 @@ fn read_section(at: Located<'_>, findings: &mut Findings, read: impl FnOnce(&mut
 
 impl<'f> Section<'f> {
     /// Takes the value of `key`, if it has one. It is no password.
-    pub(super) fn take(&mut self, key: &'static str) -> Option<Located<'f>> {
-        self.take_hidden(key).map(Located::public)
+    pub(super) fn take(&mut self, key: &'static str) -> Option<TreeNode<'f>> {
+        self.take_hidden(key).map(TreeNode::public)
     }
 
     /// Takes the value of `key`, if it has one, which no message may repeat.
-    fn take_hidden(&mut self, key: &'static str) -> Option<Located<'f>> {
+    fn take_hidden(&mut self, key: &'static str) -> Option<TreeNode<'f>> {
         self.findings.known.push(self.at.child(key, &ABSENT).path);
         self.keys.take(key)
     }
@@ -82,7 +82,7 @@ impl<'f> Section<'f> {
     /// Reads a text that no message may repeat. An empty text counts as no value.
     pub(super) fn secret(&mut self, key: &'static str, into: &mut Option<Secret>) {
         let Some(at) = self.take_hidden(key) else { return };
-        if let Some(text) = at.text(&mut self.findings.problems) {
+        if let Some(text) = at.read_text(&mut self.findings.problems) {
             *into = (!text.is_empty()).then(|| Secret::from(text));
         }
     }
@@ -167,7 +167,7 @@ impl<'f> Section<'f> {
 
     fn map_at<T>(
         &mut self,
-        at: Option<Located<'f>>,
+        at: Option<TreeNode<'f>>,
         into: &mut BTreeMap<String, T>,
         name: impl Fn(&str) -> Result<String, String>,
         read: impl Fn(&str) -> Result<T, String>,
@@ -185,7 +185,7 @@ impl<'f> Section<'f> {
 }
 
 /// Reads a single value, or returns the mistake in it.
-pub(super) fn single<T>(at: &Located<'_>, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Fault> {
+pub(super) fn single<T>(at: &TreeNode<'_>, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Fault> {
     match at.content() {
         Content::Text(text) => {
             read(text).map_err(|allowed| at.fault(format!("found `{}`; {allowed}", without_password(text))))

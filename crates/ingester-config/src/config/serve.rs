@@ -46,7 +46,7 @@ impl Config {
     /// If the URL is not valid, or `mysql.tls` contradicts itself. [`Config::parse`] reports these, too.
     pub fn reading(&self) -> Result<Option<Address>, ConfigError> {
         let Some(url) = &self.query.database_url else { return Ok(None) };
-        let wrong = |error| ConfigError::of(format!("`query.databaseURL`: {error}"));
+        let wrong = |error| ConfigError::from_message(format!("`query.databaseURL`: {error}"));
         let address: Address = url.reveal().parse().map_err(wrong)?;
         address.tls(&self.mysql.tls).map(Some).map_err(wrong)
     }
@@ -59,6 +59,6 @@ impl Config {
             (None, Some(_)) => ("key", "certificate"),
             _ => return Ok(()),
         };
-        Err(ConfigError::of(format!("`serve.{one}` is set and `serve.{other}` is not: set both")))
+        Err(ConfigError::from_message(format!("`serve.{one}` is set and `serve.{other}` is not: set both")))
     }
 }

@@ -212,7 +212,7 @@ log: { format: json, level: WARN }
             suspend: vec!["PipelineRun".into()],
             prune_managed_fields: false,
             resync_period: None,
-            sweep_limit: SweepLimit::of(50),
+            sweep_limit: SweepLimit::from_rows(50),
             audit_period: Some(Duration::from_secs(86_400)),
             create_tables: false,
             backfill_rate: 250,
@@ -228,16 +228,16 @@ log: { format: json, level: WARN }
             },
         },
         retention: Retention {
-            deleted: Some(Kept::For(Duration::from_secs(90 * 24 * 3600))),
+            deleted: Some(RetentionTime::For(Duration::from_secs(90 * 24 * 3600))),
             deleted_map: [
-                ("Model".to_owned(), Kept::For(Duration::from_secs(36 * 3600))),
-                ("Pipeline".to_owned(), Kept::Forever),
+                ("Model".to_owned(), RetentionTime::For(Duration::from_secs(36 * 3600))),
+                ("Pipeline".to_owned(), RetentionTime::Forever),
             ]
             .into(),
             rules: vec![RetentionRule {
                 name: "old".into(),
                 kinds: vec!["Model".into(), "Pipeline".into()],
-                state: Retained::Evicted,
+                state: RetainedState::Evicted,
                 immutable: true,
                 export: Some("/archive".into()),
                 condition: Condition {
@@ -323,9 +323,9 @@ fn retention_is_off_or_for_all_kinds_or_by_kind() {
         let kind =
             |kind, retention| Kind::new(Definition { kind, retention, ..*MODEL.definition() }, *MODEL.functions());
         let week = Some(Duration::from_secs(604_800));
-        [kind("Model", None), kind("Pipeline", None), kind("Event", week)].map(|kind| match retention.of(&kind) {
-            Some(Kept::For(age)) => Some(age.as_secs()),
-            Some(Kept::Forever) => Some(0),
+        [kind("Model", None), kind("Pipeline", None), kind("Event", week)].map(|kind| match retention.for_kind(&kind) {
+            Some(RetentionTime::For(age)) => Some(age.as_secs()),
+            Some(RetentionTime::Forever) => Some(0),
             None => None,
         })
     };
@@ -439,8 +439,8 @@ fn kinds_of_one_name_have_settings_of_their_own() {
     };
     assert_eq!(of(&kinds[0]), (false, true, Finalizer::Ensure));
     assert_eq!(of(&kinds[1]), (true, false, Finalizer::Never));
-    let kept = |kind: &Kind| config.retention.of(kind);
-    assert_eq!([kept(&kinds[0]), kept(&kinds[1])], [None, Some(Kept::For(Duration::from_secs(7 * 86_400)))]);
+    let kept = |kind: &Kind| config.retention.for_kind(kind);
+    assert_eq!([kept(&kinds[0]), kept(&kinds[1])], [None, Some(RetentionTime::For(Duration::from_secs(7 * 86_400)))]);
     let mistaken = Config::parse("ingester: {kinds: [Model]}", &Environment::default(), &KindNames::of(&kinds));
     let error = mistaken.unwrap_err().to_string();
     assert!(error.contains("several kinds have this name: use `Model.michelangelo.api` or `Model.apps`"), "{error}");

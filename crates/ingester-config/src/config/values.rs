@@ -40,7 +40,7 @@ const OWN_SETTINGS: [&str; 11] = [
 const OWN_NAMES: [&str; 3] = ["changes", "cluster", "members"];
 
 /// Reads a text. An empty text counts as no value.
-pub(super) fn text(text: &str) -> Result<Option<String>, String> {
+pub(super) fn read_text(text: &str) -> Result<Option<String>, String> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 

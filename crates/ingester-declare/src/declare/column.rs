@@ -1,11 +1,11 @@
 //! A column of a kind: where its value is, its type, and how it is stored.
 
 use super::crd;
-use super::path::{Condition, Function, Gives, Guarded, Path};
-use super::recipe::Typed;
+use super::path::{Condition, Function, GuardedPath, Path, PathType};
+use super::recipe::ColumnType;
 use super::table::DeclaredColumn;
 use crate::kept::kept;
-use crate::text::{Content, Faults, Located};
+use crate::text::{Content, Faults, TreeNode};
 use ingester_core::nearest::nearest;
 use ingester_core::schema::{self, Absent, Fingerprint, Form, Printed, SqlType, Stays, Unit};
 use ingester_core::value::{Micros, Value};
@@ -17,21 +17,21 @@ const TYPES: [&str; 9] =
 
 /// A column as it is declared.
 pub(super) struct Column<'t> {
-    pub(super) node: Located<'t>,
+    pub(super) node: TreeNode<'t>,
     pub(super) name: &'t str,
-    pub(super) paths: Vec<Guarded>,
+    pub(super) paths: Vec<GuardedPath>,
     pub(super) ty: Option<SqlType>,
     pub(super) default: Value,
     pub(super) default_text: String,
     pub(super) key: bool,
-    pub(super) was: Option<(Located<'t>, &'t str)>,
+    pub(super) was: Option<(TreeNode<'t>, &'t str)>,
     pub(super) revision: u64,
     pub(super) stays: Stays,
     pub(super) absent: Absent,
     pub(super) unit: Option<Unit>,
     pub(super) many: Option<Form>,
     /// Where `keep` is written.
-    pub(super) keep: Option<Located<'t>>,
+    pub(super) keep: Option<TreeNode<'t>>,
     /// There is always a value.
     pub(super) always: bool,
     /// The column says itself what is stored without a value, or needs no such rule because it has many values or is in the metadata.
@@ -67,13 +67,13 @@ impl Column<'_> {
     }
 
     /// The type and the unit of its values.
-    pub(super) fn typed(&self) -> Typed {
-        Typed { ty: self.ty.unwrap_or(SqlType::VarChar(255)), unit: self.unit }
+    pub(super) fn typed(&self) -> ColumnType {
+        ColumnType { ty: self.ty.unwrap_or(SqlType::VarChar(255)), unit: self.unit }
     }
 
     pub(super) fn declared(&self) -> DeclaredColumn<'_> {
         let (path, is_plain) = match &self.paths[..] {
-            [Guarded { path, guards, .. }] => {
+            [GuardedPath { path, guards, .. }] => {
                 let is_alone = guards.is_empty() && self.default == Value::Null;
                 // A quantity is the same value in another spelling.
                 let is_as_written = matches!(path.functions[..], [] | [Function::Quantity]);
@@ -110,10 +110,10 @@ const KEYS: [&str; 16] = [
 /// Reads the names of an enum: those of the option `enum`, or those that the schema gives the only path. A default, a guard or another path
 /// gives other values.
 fn read_names(
-    listed: Option<Located<'_>>,
+    listed: Option<TreeNode<'_>>,
     has_default: bool,
-    paths: &[Written<'_>],
-    by_schema: &BySchema<'_>,
+    paths: &[PathDeclaration<'_>],
+    by_schema: &SchemaLookup<'_>,
     faults: &mut Faults,
 ) -> &'static [&'static str] {
     let only = match paths {
@@ -123,7 +123,7 @@ fn read_names(
     match (listed, by_schema, only) {
         (Some(at), _, Some(_)) => {
             let values = at.elements(faults);
-            kept(values.iter().filter_map(|at| at.text(faults).map(kept::<str>)).collect::<Vec<&'static str>>())
+            kept(values.iter().filter_map(|at| at.read_text(faults).map(kept::<str>)).collect::<Vec<&'static str>>())
         }
         (Some(at), ..) => {
             faults.push(at.fault(
@@ -131,14 +131,14 @@ fn read_names(
             ));
             &[]
         }
-        (None, BySchema::Says(Some(said)), Some(only)) => names_of(&only.path.path, said),
+        (None, SchemaLookup::Says(Some(said)), Some(only)) => names_of(&only.path.path, said),
         (None, ..) => &[],
     }
 }
 
 /// Reads a column. `schema` describes the kind's objects, if there is a schema, and `absent` is the kind's option for all of its columns.
 pub(super) fn read_column<'t>(
-    node: &Located<'t>,
+    node: &TreeNode<'t>,
     schema: Option<&JSONSchemaProps>,
     of_kind: Absent,
     faults: &mut Faults,
@@ -163,7 +163,9 @@ pub(super) fn read_column<'t>(
         None => paths.first().and_then(|path| type_of_path(path, by_schema, schema.is_some(), faults)),
     };
     if let Some(ty) = ty {
-        faults.extend(paths.iter().filter_map(|Written { at, path, .. }| Some(at.fault(misfit(&path.path, ty)?))));
+        faults.extend(
+            paths.iter().filter_map(|PathDeclaration { at, path, .. }| Some(at.fault(misfit(&path.path, ty)?))),
+        );
     }
     read_defaults_of_paths(&mut paths, ty, of_many, faults);
     if let Some(at) = &default
@@ -177,9 +179,9 @@ pub(super) fn read_column<'t>(
         _ => (Value::Null, String::new()),
     };
     let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
-    let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
+    let was = was.and_then(|at| at.read_text(faults).map(|text| (at, text)));
     let revision = revision.and_then(|at| read_revision(&at, faults)).unwrap_or(1);
-    let of_metadata = |first: &Written<'_>| first.path.path.member() == Some("metadata");
+    let of_metadata = |first: &PathDeclaration<'_>| first.path.path.member() == Some("metadata");
     let says_absent = absent.is_some() || always || of_many || paths.first().is_some_and(of_metadata);
     let absent = absent.unwrap_or(of_kind);
     let keep_at = keep.clone();
@@ -211,7 +213,7 @@ pub(super) fn read_column<'t>(
 }
 
 /// Refuses the keys `default`, `key`, `keep` and `first` of a column of many values.
-fn refuse_keys_of_one_value(keys: [&Option<Located<'_>>; 4], faults: &mut Faults) {
+fn refuse_keys_of_one_value(keys: [&Option<TreeNode<'_>>; 4], faults: &mut Faults) {
     let reasons = [
         "a column of many values has no default: leave it out",
         "the table of many values is there for its keys: leave `key` out",
@@ -225,13 +227,13 @@ fn refuse_keys_of_one_value(keys: [&Option<Located<'_>>; 4], faults: &mut Faults
 
 /// Reads the type that the file gives a column, and compares it with the one of the schema.
 fn read_type_of_schema(
-    at: &Located<'_>,
-    paths: &[Written<'_>],
-    by_schema: &BySchema<'_>,
+    at: &TreeNode<'_>,
+    paths: &[PathDeclaration<'_>],
+    by_schema: &SchemaLookup<'_>,
     faults: &mut Faults,
 ) -> Option<SqlType> {
     let ty = read_type(at, faults);
-    if let (Some(ty), BySchema::Says(Some(said))) = (ty, by_schema)
+    if let (Some(ty), SchemaLookup::Says(Some(said))) = (ty, by_schema)
         && paths.first().is_some_and(|first| first.path.path.functions.is_empty())
         && let Some(what) = crd::contradiction(said, ty)
     {
@@ -241,7 +243,7 @@ fn read_type_of_schema(
 }
 
 /// Reads how a table of objects prints a column: `header`, `wide` and `age`.
-fn read_printed(keys: [Option<Located<'_>>; 3], of_many: bool, ty: Option<SqlType>, faults: &mut Faults) -> Printed {
+fn read_printed(keys: [Option<TreeNode<'_>>; 3], of_many: bool, ty: Option<SqlType>, faults: &mut Faults) -> Printed {
     if of_many {
         let what = "no table prints a column of many values: leave it out";
         faults.extend(keys.iter().flatten().map(|at| at.fault(what)));
@@ -253,7 +255,7 @@ fn read_printed(keys: [Option<Located<'_>>; 3], of_many: bool, ty: Option<SqlTyp
         faults.push(age.fault("only a time has an age: give `type: DATETIME(6)`, or leave it out"));
     }
     Printed {
-        header: header.and_then(|at| at.text(faults)).filter(|header| !header.is_empty()).map(kept::<str>),
+        header: header.and_then(|at| at.read_text(faults)).filter(|header| !header.is_empty()).map(kept::<str>),
         wide: wide.and_then(|at| at.truth(faults)),
         age: age.and_then(|at| at.truth(faults)).unwrap_or(false),
         // A file's columns are printed in their order.
@@ -270,10 +272,10 @@ fn names_of(path: &Path, said: &JSONSchemaProps) -> &'static [&'static str] {
 }
 
 /// A path, where it is written, and where its default is.
-struct Written<'t> {
-    at: Located<'t>,
-    path: Guarded,
-    default: Option<Located<'t>>,
+struct PathDeclaration<'t> {
+    at: TreeNode<'t>,
+    path: GuardedPath,
+    default: Option<TreeNode<'t>>,
 }
 
 /// The fault of a default for a path that never needs one.
@@ -281,12 +283,12 @@ const ALWAYS_GIVES: &str =
     "`count` and `exists` always give a value, 0 or false if there is nothing: leave the default out";
 
 /// Reads the defaults of guarded paths, once the column's type is known.
-fn read_defaults_of_paths(paths: &mut [Written<'_>], ty: Option<SqlType>, of_many: bool, faults: &mut Faults) {
-    for Written { path, default, .. } in paths {
+fn read_defaults_of_paths(paths: &mut [PathDeclaration<'_>], ty: Option<SqlType>, of_many: bool, faults: &mut Faults) {
+    for PathDeclaration { path, default, .. } in paths {
         let Some(at) = default else { continue };
         if of_many {
             faults.push(at.fault("a column of many values has no default: leave it out"));
-        } else if matches!(path.path.gives(), Gives::Count | Gives::Truth) {
+        } else if matches!(path.path.gives(), PathType::Count | PathType::Truth) {
             faults.push(at.fault(ALWAYS_GIVES));
         } else if let Some(ty) = ty {
             path.default = read_default(at, ty, faults);
@@ -294,18 +296,18 @@ fn read_defaults_of_paths(paths: &mut [Written<'_>], ty: Option<SqlType>, of_man
     }
 }
 
-fn always_gives(path: &Guarded) -> bool {
-    path.guards.is_empty() && matches!(path.path.gives(), Gives::Count | Gives::Truth)
+fn always_gives(path: &GuardedPath) -> bool {
+    path.guards.is_empty() && matches!(path.path.gives(), PathType::Count | PathType::Truth)
 }
 
 /// Reads the paths of a column. The first path that finds something gives the value.
 fn read_paths<'t>(
-    column: &Located<'t>,
-    path: Option<Located<'t>>,
+    column: &TreeNode<'t>,
+    path: Option<TreeNode<'t>>,
     of_many: bool,
     schema: Option<&JSONSchemaProps>,
     faults: &mut Faults,
-) -> Vec<Written<'t>> {
+) -> Vec<PathDeclaration<'t>> {
     let Some(path) = path else {
         faults.push(column.fault("`path` is missing: where the value is in the object, such as `.spec.owner.name`"));
         return Vec::new();
@@ -314,8 +316,9 @@ fn read_paths<'t>(
     if all.is_empty() {
         faults.push(path.fault("there is no path in this list"));
     }
-    let paths: Vec<Written<'t>> = all.into_iter().filter_map(|at| read_path(at, of_many, schema, faults)).collect();
-    for Written { at, .. } in paths.iter().rev().skip(1).filter(|written| always_gives(&written.path)) {
+    let paths: Vec<PathDeclaration<'t>> =
+        all.into_iter().filter_map(|at| read_path(at, of_many, schema, faults)).collect();
+    for PathDeclaration { at, .. } in paths.iter().rev().skip(1).filter(|written| always_gives(&written.path)) {
         faults.push(at.fault(
             "`count` and `exists` always give a value, so the paths after this one are never used: make it the last one",
         ));
@@ -324,7 +327,7 @@ fn read_paths<'t>(
 }
 
 /// The schema of a column's values in a CRD.
-enum BySchema<'s> {
+enum SchemaLookup<'s> {
     /// The schema of the first path for which there is one.
     Says(Option<&'s JSONSchemaProps>),
     /// One of the paths is not in it, which is a mistake already.
@@ -332,14 +335,14 @@ enum BySchema<'s> {
 }
 
 fn by_schema<'s>(
-    paths: &[Written<'_>],
+    paths: &[PathDeclaration<'_>],
     of_many: bool,
     schema: Option<&'s JSONSchemaProps>,
     faults: &mut Faults,
-) -> BySchema<'s> {
+) -> SchemaLookup<'s> {
     let (mut says, mut contradicts) = (None, false);
-    let Some(schema) = schema else { return BySchema::Says(None) };
-    for Written { at, path: Guarded { path, .. }, .. } in paths {
+    let Some(schema) = schema else { return SchemaLookup::Says(None) };
+    for PathDeclaration { at, path: GuardedPath { path, .. }, .. } in paths {
         if matches!(path.member(), Some("metadata" | "apiVersion" | "kind")) {
             continue;
         }
@@ -356,31 +359,31 @@ fn by_schema<'s>(
             }
         }
     }
-    if contradicts { BySchema::Contradicts } else { BySchema::Says(says) }
+    if contradicts { SchemaLookup::Contradicts } else { SchemaLookup::Says(says) }
 }
 
 /// The type of a column that has no option `type`: the type of its first path.
 fn type_of_path(
-    Written { at, path: Guarded { path, .. }, .. }: &Written<'_>,
-    by_schema: BySchema<'_>,
+    PathDeclaration { at, path: GuardedPath { path, .. }, .. }: &PathDeclaration<'_>,
+    by_schema: SchemaLookup<'_>,
     has_schema: bool,
     faults: &mut Faults,
 ) -> Option<SqlType> {
     let said = match by_schema {
-        BySchema::Says(said) => said,
-        BySchema::Contradicts => None,
+        SchemaLookup::Says(said) => said,
+        SchemaLookup::Contradicts => None,
     };
     let known = match path.gives() {
         // No schema describes what is in a text of JSON.
-        Gives::Json if !path.functions.is_empty() => None,
-        Gives::Json => crd::metadata_type(&path.steps).or(said.and_then(crd::column_type)),
-        Gives::Text => Some(SqlType::VarChar(255)),
-        Gives::LongText => Some(SqlType::Text),
-        Gives::Number => Some(SqlType::Double),
-        Gives::Count => Some(SqlType::Int),
-        Gives::Truth => Some(SqlType::Boolean),
+        PathType::Json if !path.functions.is_empty() => None,
+        PathType::Json => crd::metadata_type(&path.steps).or(said.and_then(crd::column_type)),
+        PathType::Text => Some(SqlType::VarChar(255)),
+        PathType::LongText => Some(SqlType::Text),
+        PathType::Number => Some(SqlType::Double),
+        PathType::Count => Some(SqlType::Int),
+        PathType::Truth => Some(SqlType::Boolean),
     };
-    if known.is_none() && matches!(by_schema, BySchema::Says(_)) {
+    if known.is_none() && matches!(by_schema, SchemaLookup::Says(_)) {
         faults.push(at.fault(match said {
             _ if !path.functions.is_empty() => "no schema says which type it has: give `type`".into(),
             Some(found) => crd::no_type(found),
@@ -391,7 +394,7 @@ fn type_of_path(
     known
 }
 
-fn read_revision(at: &Located<'_>, faults: &mut Faults) -> Option<u64> {
+fn read_revision(at: &TreeNode<'_>, faults: &mut Faults) -> Option<u64> {
     let number = match at.content() {
         Content::Number(number) => number.parse::<u32>().ok().filter(|number| *number > 0),
         _ => None,
@@ -403,7 +406,7 @@ fn read_revision(at: &Located<'_>, faults: &mut Faults) -> Option<u64> {
 }
 
 /// Reads from the paths whether the many values belong to a list or to a map.
-fn read_form(paths: &[Written<'_>], faults: &mut Faults) -> Option<Form> {
+fn read_form(paths: &[PathDeclaration<'_>], faults: &mut Faults) -> Option<Form> {
     let is_list = paths.first().is_some_and(|first| first.path.path.has_each());
     if let Some(other) = paths.iter().find(|other| other.path.path.has_each() != is_list) {
         faults.push(
@@ -415,15 +418,15 @@ fn read_form(paths: &[Written<'_>], faults: &mut Faults) -> Option<Form> {
 
 /// Reads a path: a text, or a map of a path and its guard. `None` after a fault.
 fn read_path<'t>(
-    at: Located<'t>,
+    at: TreeNode<'t>,
     of_many: bool,
     schema: Option<&JSONSchemaProps>,
     faults: &mut Faults,
-) -> Option<Written<'t>> {
+) -> Option<PathDeclaration<'t>> {
     let parse = if of_many { Path::parse_many } else { Path::parse };
     if !matches!(at.content(), Content::Map(_)) {
-        return match parse(at.text(faults)?) {
-            Ok(path) => Some(Written { at, path: Guarded::always(path), default: None }),
+        return match parse(at.read_text(faults)?) {
+            Ok(path) => Some(PathDeclaration { at, path: GuardedPath::always(path), default: None }),
             Err(what) => {
                 faults.push(at.fault(what));
                 None
@@ -443,7 +446,7 @@ fn read_path<'t>(
                 faults.push(conditions.fault("there is no condition in this list"));
             }
             for condition in all {
-                let Some(text) = condition.text(faults) else { continue };
+                let Some(text) = condition.read_text(faults) else { continue };
                 match Condition::parse(text) {
                     Ok(guard) => {
                         let of_metadata = matches!(guard.path.member(), Some("metadata" | "apiVersion" | "kind"));
@@ -460,11 +463,11 @@ fn read_path<'t>(
         }
     }
     let (at, path) = path?;
-    Some(Written { at, path: Guarded { guards, ..Guarded::always(path) }, default })
+    Some(PathDeclaration { at, path: GuardedPath { guards, ..GuardedPath::always(path) }, default })
 }
 
 /// Reads which stored values stay.
-fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, faults: &mut Faults) -> Stays {
+fn read_stays(keep: Option<TreeNode<'_>>, first: Option<TreeNode<'_>>, faults: &mut Faults) -> Stays {
     let keeps = keep.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
     let is_first = first.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
     if let (true, true, Some(at)) = (keeps, is_first, &first) {
@@ -478,11 +481,11 @@ fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, faults: &mu
 }
 
 /// Reads the stored value for objects without a value. YAML reads `null` as nothing.
-pub(super) fn read_absent(at: &Located<'_>, faults: &mut Faults) -> Option<Absent> {
+pub(super) fn read_absent(at: &TreeNode<'_>, faults: &mut Faults) -> Option<Absent> {
     if at.is_null() {
         return Some(Absent::Null);
     }
-    let absent = Absent::read(at.text(faults)?).filter(|absent| *absent != Absent::Type);
+    let absent = Absent::read(at.read_text(faults)?).filter(|absent| *absent != Absent::Type);
     if absent.is_none() {
         faults.push(at.expected("null or empty"));
     }
@@ -490,11 +493,16 @@ pub(super) fn read_absent(at: &Located<'_>, faults: &mut Faults) -> Option<Absen
 }
 
 /// The unit of a column of quantities: whole ones by default.
-fn read_unit(at: Option<Located<'_>>, paths: &[Written<'_>], ty: Option<SqlType>, faults: &mut Faults) -> Option<Unit> {
+fn read_unit(
+    at: Option<TreeNode<'_>>,
+    paths: &[PathDeclaration<'_>],
+    ty: Option<SqlType>,
+    faults: &mut Faults,
+) -> Option<Unit> {
     let of_quantities = paths.iter().any(|written| written.path.path.functions.contains(&Function::Quantity));
     let counts = ty.is_none_or(|ty| ty.holds_numbers());
     let Some(at) = at else { return (of_quantities && counts).then_some(Unit::Whole) };
-    let unit = Unit::read(at.text(faults)?);
+    let unit = Unit::read(at.read_text(faults)?);
     match (unit, ty) {
         (None, _) => faults.push(at.expected("whole or milli")),
         _ if !of_quantities => {
@@ -511,8 +519,8 @@ fn read_unit(at: Option<Located<'_>>, paths: &[Written<'_>], ty: Option<SqlType>
     unit
 }
 
-fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<SqlType> {
-    let text = at.text(faults)?;
+fn read_type(at: &TreeNode<'_>, faults: &mut Faults) -> Option<SqlType> {
+    let text = at.read_text(faults)?;
     let ty =
         SqlType::try_parse(text).filter(|ty| !matches!(ty, SqlType::IntUnsigned | SqlType::LongBlob | SqlType::Json));
     if ty.is_none() {
@@ -534,25 +542,25 @@ fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<SqlType> {
 fn misfit(path: &Path, ty: SqlType) -> Option<String> {
     use SqlType::{BigInt, BigIntUnsigned, Boolean, Double, Int, MediumText, Text, VarChar};
     let fits = match path.gives() {
-        Gives::Json => true,
-        Gives::Text | Gives::LongText => matches!(ty, VarChar(_) | Text | MediumText),
-        Gives::Number => matches!(ty, Int | BigInt | BigIntUnsigned | Double | VarChar(_) | Text | MediumText),
-        Gives::Count => matches!(ty, Int | BigInt | BigIntUnsigned | Double),
-        Gives::Truth => ty == Boolean,
+        PathType::Json => true,
+        PathType::Text | PathType::LongText => matches!(ty, VarChar(_) | Text | MediumText),
+        PathType::Number => matches!(ty, Int | BigInt | BigIntUnsigned | Double | VarChar(_) | Text | MediumText),
+        PathType::Count => matches!(ty, Int | BigInt | BigIntUnsigned | Double),
+        PathType::Truth => ty == Boolean,
     };
     let (gives, types) = match path.gives() {
         _ if fits => return None,
-        Gives::Json => return None,
-        Gives::Text => ("a text", "VARCHAR(n), TEXT or MEDIUMTEXT"),
-        Gives::LongText => ("a text of any length", "TEXT with `key: false`, MEDIUMTEXT or VARCHAR(n)"),
-        Gives::Number => ("a number", "DOUBLE, BIGINT (rounded up) or VARCHAR(n) (exact)"),
-        Gives::Count => ("a whole number", "INT or BIGINT"),
-        Gives::Truth => ("true or false", "BOOLEAN"),
+        PathType::Json => return None,
+        PathType::Text => ("a text", "VARCHAR(n), TEXT or MEDIUMTEXT"),
+        PathType::LongText => ("a text of any length", "TEXT with `key: false`, MEDIUMTEXT or VARCHAR(n)"),
+        PathType::Number => ("a number", "DOUBLE, BIGINT (rounded up) or VARCHAR(n) (exact)"),
+        PathType::Count => ("a whole number", "INT or BIGINT"),
+        PathType::Truth => ("true or false", "BOOLEAN"),
     };
     Some(format!("this gives {gives}, which {ty} does not hold: use {types}"))
 }
 
-fn read_default(at: &Located<'_>, ty: SqlType, faults: &mut Faults) -> Value {
+fn read_default(at: &TreeNode<'_>, ty: SqlType, faults: &mut Faults) -> Value {
     let value = match (ty, at.content()) {
         (SqlType::VarChar(most), Content::Text(text)) if text.chars().count() > usize::from(most) => {
             faults.push(at.fault(format!("the default has {} characters, {ty} holds {most}", text.chars().count())));

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// The `kind` of any object.
 #[derive(Default, Deserialize)]
-struct Kinded {
+struct ObjectKind {
     #[serde(default)]
     kind: String,
 }
@@ -32,7 +32,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<CustomResourceDefinition>, Strin
         let document = document.map_err(|error| error.to_string())?;
         let line = document.line;
         let text = document.content.map_err(|error| error.to_string())?;
-        let kind = json::from_str::<Kinded>(&text).unwrap_or_default().kind;
+        let kind = json::from_str::<ObjectKind>(&text).unwrap_or_default().kind;
         if kind != WANTED {
             others.push(kind);
             continue;

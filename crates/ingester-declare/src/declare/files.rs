@@ -4,7 +4,7 @@ use super::crd::CrdFiles;
 use super::kinds::{SYNTAX, read_kind, read_prefix};
 use super::{DeclaredKinds, KindsFile, views};
 use crate::kept::kept;
-use crate::text::{self, Content, Faults, Located, Mistake, Tree};
+use crate::text::{self, Content, Faults, Mistake, Tree, TreeNode};
 use ingester_core::kind::Kind;
 use ingester_core::{TakenNames, check_pair};
 use std::collections::{HashMap, HashSet};
@@ -15,19 +15,19 @@ const KEYS: [&str; 5] = ["builtIn", "prefix", "formerPrefixes", "kinds", "views"
 /// A document of a file, and the mistakes in it.
 struct Document<'t> {
     file: &'t KindsFile<'t>,
-    root: Located<'t>,
+    root: TreeNode<'t>,
     built_in: Option<bool>,
-    prefix: Option<(Located<'t>, &'static str)>,
+    prefix: Option<(TreeNode<'t>, &'static str)>,
     former_prefixes: Vec<&'static str>,
-    kinds: Option<Located<'t>>,
-    views: Option<Located<'t>>,
+    kinds: Option<TreeNode<'t>>,
+    views: Option<TreeNode<'t>>,
     faults: Faults,
 }
 
 impl<'t> Document<'t> {
     fn read(file: &'t KindsFile<'t>, tree: &'t Tree) -> Self {
         let mut faults = Faults::new();
-        let root = Located::new("", tree, &SYNTAX);
+        let root = TreeNode::new("", tree, &SYNTAX);
         let [built_in, prefix, former, kinds, views] = root.fields(KEYS, &mut faults).unwrap_or_default();
         let built_in = built_in.and_then(|at| at.truth(&mut faults));
         let prefix = prefix.and_then(|at| read_prefix(&at, &mut faults).map(|prefix| (at, prefix)));
@@ -38,7 +38,7 @@ impl<'t> Document<'t> {
 }
 
 /// A kind, and the place where it is declared.
-struct Placed<'t> {
+struct KindLocation<'t> {
     kind: Kind,
     file: &'t str,
     line: u64,
@@ -90,7 +90,7 @@ pub(super) fn read(files: &[KindsFile<'_>]) -> Result<DeclaredKinds, Vec<Mistake
     let mut documents: Vec<Document<'_>> = trees.iter().map(|(file, tree)| Document::read(file, tree)).collect();
     check_any_kinds(&mut documents);
     let prefix = one_prefix(&mut documents);
-    let mut kinds: Vec<Placed<'_>> = Vec::new();
+    let mut kinds: Vec<KindLocation<'_>> = Vec::new();
     let mut silent = Vec::new();
     let mut names = TakenNames::default();
     // The files that they name are in their folder.
@@ -148,7 +148,7 @@ fn one_prefix(documents: &mut [Document<'_>]) -> Option<&'static str> {
 /// Reads the kinds of one document. Those that do not say what is stored for absent values are added to `silent`.
 fn read_kinds<'t>(
     document: &mut Document<'t>,
-    (kinds, names): (&mut Vec<Placed<'t>>, &mut TakenNames),
+    (kinds, names): (&mut Vec<KindLocation<'t>>, &mut TakenNames),
     crds: &mut CrdFiles,
     silent: &mut Vec<&'static str>,
 ) {
@@ -174,7 +174,7 @@ fn read_kinds<'t>(
             }
         }
         names.take(&kind);
-        kinds.push(Placed { kind, file: file.name, line: node.tree.line });
+        kinds.push(KindLocation { kind, file: file.name, line: node.tree.line });
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct ObjectSchema<'s> {
 
 impl<'s> ObjectSchema<'s> {
     /// The schema of a version; `None` without one.
-    pub(super) fn of(
+    pub(super) fn from_crd(
         crd: &CustomResourceDefinition,
         version: &'s CustomResourceDefinitionVersion,
     ) -> Option<ObjectSchema<'s>> {
@@ -236,7 +236,7 @@ mod tests {
     fn said(text: &str, keeps_unknown: bool) -> [String; 2] {
         let mut crd = crd::parse(crd_of("Job", PROPERTIES).as_bytes()).unwrap().remove(0);
         crd.spec.preserve_unknown_fields = Some(keeps_unknown);
-        let by = ObjectSchema::of(&crd, &crd.spec.versions[0]);
+        let by = ObjectSchema::from_crd(&crd, &crd.spec.versions[0]);
         [by, None].map(|by| condition(text, by).err().unwrap_or_default())
     }
 

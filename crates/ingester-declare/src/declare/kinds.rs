@@ -9,7 +9,7 @@ use super::rules::{evict_rule, read_evict};
 use super::table::{Declaration, DeclaredKey};
 use super::{Open, spelled};
 use crate::kept::kept;
-use crate::text::{Content, Faults, Keys, Located, Syntax};
+use crate::text::{Content, Faults, Keys, Syntax, TreeNode};
 use ingester_core::kind::{
     Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
     read_history as read_keep,
@@ -42,8 +42,8 @@ fn hint(key: &str) -> Option<&'static str> {
 }
 
 /// The prefix of the names of finalizers and annotations.
-pub(super) fn read_prefix(at: &Located<'_>, faults: &mut Faults) -> Option<&'static str> {
-    let text = at.text(faults)?;
+pub(super) fn read_prefix(at: &TreeNode<'_>, faults: &mut Faults) -> Option<&'static str> {
+    let text = at.read_text(faults)?;
     check_prefix(text).map_err(|what| faults.push(at.fault(what))).ok()?;
     Some(kept(text))
 }
@@ -81,7 +81,7 @@ pub(super) const KEYS: [&str; 23] = [
 
 /// Reads one kind, and whether it says what is stored where an object has no value; mistakes go to `faults`.
 pub(super) fn read_kind(
-    node: &Located<'_>,
+    node: &TreeNode<'_>,
     open: Open<'_>,
     crds: &mut CrdFiles,
     faults: &mut Faults,
@@ -110,7 +110,7 @@ pub(super) fn read_kind(
     let says_absent = absent.is_some() || columns.iter().all(|column| column.says_absent);
     let pruned = read_prune(keys.take("prune"), immutable, evictable, faults);
     let evict = keys.take("evict");
-    let by = crd.as_deref().zip(of_version).and_then(|(crd, version)| ObjectSchema::of(crd, version));
+    let by = crd.as_deref().zip(of_version).and_then(|(crd, version)| ObjectSchema::from_crd(crd, version));
     let Contents { mut recipe, fingerprint, row, conditions } =
         Contents::read(&columns, keys.take("filter"), by, faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
@@ -171,11 +171,11 @@ pub(super) fn read_kind(
 
 /// The paths that are not stored: where each is written, and as all paths are written.
 fn read_prune<'t>(
-    at: Option<Located<'t>>,
+    at: Option<TreeNode<'t>>,
     immutable: bool,
     evictable: Option<bool>,
     faults: &mut Faults,
-) -> Vec<(Located<'t>, String)> {
+) -> Vec<(TreeNode<'t>, String)> {
     let Some(at) = at else { return Vec::new() };
     if immutable || evictable != Some(false) {
         let what = "pruned values are not stored, so no row may be the only copy of its object: say `evictable: false`, and leave out `immutable`";
@@ -183,7 +183,7 @@ fn read_prune<'t>(
     }
     let mut paths = Vec::new();
     for path in at.one_or_more() {
-        let Some(text) = path.text(faults) else { continue };
+        let Some(text) = path.read_text(faults) else { continue };
         match Path::parse_many(text) {
             Ok(parsed) => paths.push((path, parsed.to_string())),
             Err(what) => faults.push(path.fault(what)),
@@ -194,7 +194,7 @@ fn read_prune<'t>(
 
 /// Checks that what is not stored is neither needed, nor read by a column or by the filter.
 fn check_pruned(
-    pruned: &[(Located<'_>, String)],
+    pruned: &[(TreeNode<'_>, String)],
     columns: &[Column<'_>],
     conditions: &[Condition],
     faults: &mut Faults,
@@ -232,13 +232,13 @@ struct Names<'n> {
 
 impl<'n> Names<'n> {
     fn read<'t: 'n>(
-        node: &Located<'t>,
+        node: &TreeNode<'t>,
         keys: &mut Keys<'t>,
         crd: Option<&'n CustomResourceDefinition>,
         faults: &mut Faults,
     ) -> Self {
         let group = match keys.take("group") {
-            Some(at) => at.text(faults).map(|text| {
+            Some(at) => at.read_text(faults).map(|text| {
                 let rule = "a group is a DNS name in lower case, such as `example.com`; the core group is \"\"";
                 checked(&at, text, is_group, rule, faults)
             }),
@@ -265,13 +265,13 @@ impl<'n> Names<'n> {
 
 /// Reads the CRD of a kind. `None` after a fault: a CRD of something else would be a mistake for each column.
 fn read_crd(
-    node: &Located<'_>,
-    at: &Located<'_>,
+    node: &TreeNode<'_>,
+    at: &TreeNode<'_>,
     open: Open<'_>,
     crds: &mut CrdFiles,
     faults: &mut Faults,
 ) -> Option<Rc<CustomResourceDefinition>> {
-    let name = at.text(faults)?;
+    let name = at.read_text(faults)?;
     let bundle = crds.read(name, open).map_err(|what| faults.push(at.fault(what))).ok()?;
     let text = |key: &str| match &node.tree.get(key)?.content {
         Content::Text(text) => Some(text.as_str()),
@@ -307,14 +307,14 @@ fn kind_fault(bundle: &[Rc<CustomResourceDefinition>], file: &str, group: &str, 
 
 /// The plural that the file says, or the CRD.
 fn read_plural<'n>(
-    at: Option<Located<'n>>,
+    at: Option<TreeNode<'n>>,
     crd: Option<&'n CustomResourceDefinition>,
     faults: &mut Faults,
 ) -> Option<&'n str> {
     let of_crd = crd.map(|crd| crd.spec.names.plural.as_str());
     let Some(at) = at else { return of_crd };
     let rule = "a plural is in lower case, as in the paths of the API: `rayclusters`";
-    let said = at.text(faults).map(|text| checked(&at, text, is_label, rule, faults))?;
+    let said = at.read_text(faults).map(|text| checked(&at, text, is_label, rule, faults))?;
     if let Some(of_crd) = of_crd.filter(|of_crd| *of_crd != said) {
         faults.push(at.fault(format!("by the CRD, it is `{of_crd}`")));
     }
@@ -323,7 +323,7 @@ fn read_plural<'n>(
 
 /// The short names that the file says, or the CRD.
 fn read_short_names(
-    at: Option<Located<'_>>,
+    at: Option<TreeNode<'_>>,
     crd: Option<&CustomResourceDefinition>,
     faults: &mut Faults,
 ) -> Vec<&'static str> {
@@ -333,14 +333,15 @@ fn read_short_names(
     };
     let rule = "a short name is in lower case, such as `cert`";
     let names = at.elements(faults);
-    let names = names.iter().filter_map(|at| at.text(faults).map(|text| checked(at, text, is_label, rule, faults)));
+    let names =
+        names.iter().filter_map(|at| at.read_text(faults).map(|text| checked(at, text, is_label, rule, faults)));
     names.map(kept).collect()
 }
 
 /// Reads from the file, or else from the CRD, whether the kind is namespaced.
 fn read_namespaced(
-    node: &Located<'_>,
-    at: Option<Located<'_>>,
+    node: &TreeNode<'_>,
+    at: Option<TreeNode<'_>>,
     crd: Option<&CustomResourceDefinition>,
     faults: &mut Faults,
 ) -> Option<bool> {
@@ -358,19 +359,19 @@ fn read_namespaced(
     Some(said)
 }
 
-fn read_retention(at: &Located<'_>, faults: &mut Faults) -> Option<Duration> {
-    let text = at.text(faults)?;
+fn read_retention(at: &TreeNode<'_>, faults: &mut Faults) -> Option<Duration> {
+    let text = at.read_text(faults)?;
     let wrong = |error| at.expected(&format!("how long a row is kept after its object's deletion: {error}"));
     RETENTION.read(text).map_err(|error| faults.push(wrong(error))).ok()
 }
 
 /// How long former versions are kept, and how many of each object.
-type Kept = (Option<Duration>, Option<u32>);
+type HistoryLimits = (Option<Duration>, Option<u32>);
 
-pub(super) fn read_history(at: &Located<'_>, faults: &mut Faults) -> Option<Kept> {
-    let keep = |at: &Located<'_>, faults: &mut Faults| {
+pub(super) fn read_history(at: &TreeNode<'_>, faults: &mut Faults) -> Option<HistoryLimits> {
+    let keep = |at: &TreeNode<'_>, faults: &mut Faults| {
         let wrong = |error| at.expected(&format!("how long former versions are kept: `forever`, or {error}"));
-        read_keep(at.text(faults)?).map_err(|error| faults.push(wrong(error))).ok()
+        read_keep(at.read_text(faults)?).map_err(|error| faults.push(wrong(error))).ok()
     };
     let Content::Map(_) = at.content() else { return keep(at, faults).map(|keep| (keep, None)) };
     let [age, versions] = at.fields(["keep", "versions"], faults)?;
@@ -378,7 +379,7 @@ pub(super) fn read_history(at: &Located<'_>, faults: &mut Faults) -> Option<Kept
         faults.push(at.fault("`keep` is missing: how long former versions are kept, such as `90d`, or `forever`"));
         return None;
     };
-    let number = |at: Located<'_>, faults: &mut Faults| {
+    let number = |at: TreeNode<'_>, faults: &mut Faults| {
         let number = match at.content() {
             Content::Number(text) => text.parse().ok().filter(|number| *number > 0),
             _ => None,
@@ -394,7 +395,12 @@ pub(super) fn read_history(at: &Located<'_>, faults: &mut Faults) -> Option<Kept
 }
 
 /// The table with the one of its history.
-fn with_history(at: &Located<'_>, table: Table, kept_for: Option<Kept>, faults: &mut Faults) -> Option<Table> {
+fn with_history(
+    at: &TreeNode<'_>,
+    table: Table,
+    kept_for: Option<HistoryLimits>,
+    faults: &mut Faults,
+) -> Option<Table> {
     if let Some(fault) = check_history(&table) {
         faults.push(at.fault(fault.to_string()));
         return None;
@@ -407,7 +413,7 @@ fn with_history(at: &Located<'_>, table: Table, kept_for: Option<Kept>, faults: 
 }
 
 /// Reads whether annotations can take objects out of the cluster.
-fn read_evictable(at: &Located<'_>, immutable: bool, faults: &mut Faults) -> Option<bool> {
+fn read_evictable(at: &TreeNode<'_>, immutable: bool, faults: &mut Faults) -> Option<bool> {
     let said = at.truth(faults)?;
     if immutable && !said {
         let what = "`immutable: true` and `evictable: false` exclude each other: every object of an immutable kind leaves etcd";
@@ -416,8 +422,8 @@ fn read_evictable(at: &Located<'_>, immutable: bool, faults: &mut Faults) -> Opt
     Some(said)
 }
 
-fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {
-    let found = match at.text(faults)? {
+fn read_finalizer(at: &TreeNode<'_>, faults: &mut Faults) -> Option<Finalizer> {
+    let found = match at.read_text(faults)? {
         "ensure" => Some(Finalizer::Ensure),
         "existing" => Some(Finalizer::Existing),
         "never" => Some(Finalizer::Never),
@@ -430,7 +436,7 @@ fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {
 }
 
 pub(super) fn read_columns<'t>(
-    list: Option<Located<'t>>,
+    list: Option<TreeNode<'t>>,
     schema: Option<&JSONSchemaProps>,
     absent: Absent,
     faults: &mut Faults,
@@ -461,7 +467,7 @@ struct Contents {
 impl Contents {
     fn read(
         columns: &[Column<'_>],
-        filter: Option<Located<'_>>,
+        filter: Option<TreeNode<'_>>,
         by: Option<ObjectSchema<'_>>,
         faults: &mut Faults,
     ) -> Self {
@@ -474,8 +480,8 @@ impl Contents {
             }
             fingerprint = fingerprint.beside(column.fingerprint());
         }
-        for condition in filter.iter().flat_map(Located::one_or_more) {
-            let Some(text) = condition.text(faults) else { continue };
+        for condition in filter.iter().flat_map(TreeNode::one_or_more) {
+            let Some(text) = condition.read_text(faults) else { continue };
             match filter::condition(text, by) {
                 Ok(parsed) => {
                     recipe.condition(&parsed);
@@ -492,7 +498,7 @@ impl Contents {
 }
 
 /// The composite keys: where each is written, and what it is.
-pub(super) fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> Vec<(Located<'t>, DeclaredKey<'t>)> {
+pub(super) fn read_keys<'t>(list: Option<TreeNode<'t>>, faults: &mut Faults) -> Vec<(TreeNode<'t>, DeclaredKey<'t>)> {
     let mut keys = Vec::new();
     for key in list.map(|list| list.elements(faults)).unwrap_or_default() {
         let (name, columns) = match key.content() {
@@ -512,7 +518,7 @@ pub(super) fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> V
             faults.push(columns.expected("a list of columns, such as `keys: [[namespace, status]]`"));
             continue;
         };
-        let columns = names.iter().filter_map(|name| name.text(faults)).collect();
+        let columns = names.iter().filter_map(|name| name.read_text(faults)).collect();
         keys.push((key, DeclaredKey { name, columns }));
     }
     keys
@@ -520,7 +526,7 @@ pub(super) fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> V
 
 /// Reads the options of the table itself, and checks it with its columns.
 fn read_table<'t>(
-    node: &Located<'t>,
+    node: &TreeNode<'t>,
     keys: &mut Keys<'t>,
     kind: &str,
     columns: &[Column<'t>],
@@ -529,10 +535,10 @@ fn read_table<'t>(
 ) -> Option<Table> {
     let composite = read_keys(keys.take("keys"), faults);
     let at = keys.take("table");
-    let named = at.as_ref().and_then(|at| at.text(faults));
+    let named = at.as_ref().and_then(|at| at.read_text(faults));
     let at = at.unwrap_or_else(|| node.clone());
     let was = keys.take("was");
-    let was_text = was.as_ref().and_then(|at| at.text(faults));
+    let was_text = was.as_ref().and_then(|at| at.read_text(faults));
     let of_kind = kind.to_lowercase();
     let name = named.unwrap_or(&of_kind);
     if name.is_empty() {
@@ -561,7 +567,7 @@ fn read_table<'t>(
         .ok()
 }
 
-fn read_protobuf(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Protobuf> {
+fn read_protobuf(node: &TreeNode<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Protobuf> {
     let [message, descriptors] = node.fields(["message", "descriptors"], faults)?;
     let message = node.required("message", message, "the full name, such as `example.v1.Model`", faults);
     let file = node.required(
@@ -591,7 +597,7 @@ fn version_fault(crd: &CustomResourceDefinition, version: &str) -> Option<String
 }
 
 /// The text; a fault if it breaks the rule.
-fn checked<'t>(at: &Located<'t>, text: &'t str, is: fn(&str) -> bool, rule: &str, faults: &mut Faults) -> &'t str {
+fn checked<'t>(at: &TreeNode<'t>, text: &'t str, is: fn(&str) -> bool, rule: &str, faults: &mut Faults) -> &'t str {
     if !is(text) {
         faults.push(at.fault(format!("`{text}`: {rule}")));
     }

@@ -86,7 +86,7 @@ impl Function {
 
 /// The type of a path's values, as far as the path alone shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gives {
+pub(super) enum PathType {
     /// The value in the JSON, of any type.
     Json,
     Text,
@@ -147,14 +147,14 @@ impl Path {
     }
 
     /// Returns the type of the path's values.
-    pub(super) fn gives(&self) -> Gives {
-        self.functions.iter().fold(Gives::Json, |_, function| match function {
-            Function::Json(_) => Gives::Json,
-            Function::Lower | Function::Text | Function::Join(_) => Gives::Text,
-            Function::Resources | Function::Replicas => Gives::LongText,
-            Function::Quantity | Function::Sum => Gives::Number,
-            Function::Count => Gives::Count,
-            Function::Exists => Gives::Truth,
+    pub(super) fn gives(&self) -> PathType {
+        self.functions.iter().fold(PathType::Json, |_, function| match function {
+            Function::Json(_) => PathType::Json,
+            Function::Lower | Function::Text | Function::Join(_) => PathType::Text,
+            Function::Resources | Function::Replicas => PathType::LongText,
+            Function::Quantity | Function::Sum => PathType::Number,
+            Function::Count => PathType::Count,
+            Function::Exists => PathType::Truth,
         })
     }
 
@@ -564,7 +564,7 @@ impl<'t> Scanner<'t> {
 
 /// A path that only counts for some objects.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Guarded {
+pub(super) struct GuardedPath {
     pub(super) path: Path,
     /// The path counts if all of these hold.
     pub(super) guards: Vec<Condition>,
@@ -572,10 +572,10 @@ pub(super) struct Guarded {
     pub(super) default: Value,
 }
 
-impl Guarded {
+impl GuardedPath {
     /// A path that counts for every object.
     pub(super) fn always(path: Path) -> Self {
-        Guarded { path, guards: Vec::new(), default: Value::Null }
+        GuardedPath { path, guards: Vec::new(), default: Value::Null }
     }
 }
 
@@ -595,7 +595,7 @@ impl Condition {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (path, rest) = Path::parse_front(text)?;
         let folds = path.functions.iter().any(Function::folds);
-        if folds || (path.gives() != Gives::Json && path.gives() != Gives::Text) {
+        if folds || (path.gives() != PathType::Json && path.gives() != PathType::Text) {
             return Err(
                 "a condition compares texts, numbers and booleans as they are written: leave the function out".into()
             );

@@ -31,7 +31,7 @@ const OFFERED: usize = 60;
 const OFFERED_KEYS: usize = limits::KEYS / 2;
 
 /// A column that is proposed.
-pub(super) struct Proposed {
+pub(super) struct ColumnProposal {
     pub(super) column: String,
     pub(super) path: Path,
     pub(super) ty: SqlType,
@@ -39,12 +39,12 @@ pub(super) struct Proposed {
     /// The description of the printer column, otherwise of the schema.
     pub(super) description: String,
     /// How a table of objects prints it.
-    pub(super) printing: Printing,
+    pub(super) printing: PrintOptions,
 }
 
 /// How a table of objects prints a column, by its printer column.
 #[derive(Default)]
-pub(super) struct Printing {
+pub(super) struct PrintOptions {
     /// The heading; `None` without a printer column.
     pub(super) header: Option<String>,
     /// Only a wide table has it.
@@ -53,9 +53,9 @@ pub(super) struct Printing {
     pub(super) age: bool,
 }
 
-impl Printing {
-    fn of(printed: &CustomResourceColumnDefinition, ty: SqlType) -> Self {
-        Printing {
+impl PrintOptions {
+    fn from_printer_column(printed: &CustomResourceColumnDefinition, ty: SqlType) -> Self {
+        PrintOptions {
             header: Some(printed.name.clone()),
             wide: printed.priority.unwrap_or(0) > 0,
             age: printed.type_ == "date" && ty == SqlType::DateTime,
@@ -65,14 +65,14 @@ impl Printing {
 
 /// The columns that the CRD selects and prints.
 pub(super) struct Columns {
-    pub(super) proposed: Vec<Proposed>,
+    pub(super) proposed: Vec<ColumnProposal>,
     /// The printer columns that become none, with the reason.
     pub(super) left_out: Vec<String>,
 }
 
 /// Fields of the schema that nobody selects or prints.
-pub(super) struct Offers {
-    pub(super) columns: Vec<Proposed>,
+pub(super) struct FieldProposals {
+    pub(super) columns: Vec<ColumnProposal>,
     /// How many further fields could be columns.
     pub(super) unlisted: usize,
 }
@@ -90,7 +90,7 @@ pub(super) fn columns(version: &CustomResourceDefinitionVersion) -> Columns {
                 return match (printed, &other.printing.header) {
                     // A selectable field is printed as its printer column says.
                     (Some(printed), None) => {
-                        other.printing = Printing::of(printed, other.ty);
+                        other.printing = PrintOptions::from_printer_column(printed, other.ty);
                         Ok(None)
                     }
                     (Some(_), Some(header)) => {
@@ -130,15 +130,15 @@ fn proposed(
     ty: SqlType,
     schema: Option<&JSONSchemaProps>,
     printed: Option<&CustomResourceColumnDefinition>,
-    others: &[Proposed],
-) -> Proposed {
+    others: &[ColumnProposal],
+) -> ColumnProposal {
     let of_schema = || schema.and_then(|schema| crd::at(schema, &path.steps).ok().flatten()?.description.clone());
     let description = printed.and_then(|printed| printed.description.clone()).or_else(of_schema).unwrap_or_default();
     let column = unused(&path, &[others]);
     let is_asked_for = printed.is_none() || ty == SqlType::DateTime || column == "ready";
     let key = is_asked_for && ty.key_bytes().is_some();
-    let printing = printed.map(|printed| Printing::of(printed, ty)).unwrap_or_default();
-    Proposed { column, path, ty, key, description, printing }
+    let printing = printed.map(|printed| PrintOptions::from_printer_column(printed, ty)).unwrap_or_default();
+    ColumnProposal { column, path, ty, key, description, printing }
 }
 
 /// The type of a column, and the path with the function that the type needs.
@@ -210,7 +210,7 @@ fn is_base(path: &Path) -> bool {
 }
 
 /// A name for a column that none of the others has.
-fn unused(path: &Path, others: &[&[Proposed]]) -> String {
+fn unused(path: &Path, others: &[&[ColumnProposal]]) -> String {
     let mut words: Vec<String> = Vec::new();
     for step in &path.steps {
         match step {
@@ -268,7 +268,7 @@ pub(super) fn snake(name: &str) -> String {
 }
 
 /// The rest of the schema, as far as it makes columns: first what is often asked for, wherever it is.
-pub(super) fn offers(version: &CustomResourceDefinitionVersion, proposed: &[Proposed]) -> Offers {
+pub(super) fn offers(version: &CustomResourceDefinitionVersion, proposed: &[ColumnProposal]) -> FieldProposals {
     let mut fields = Fields::default();
     for (name, below) in crd::schema(version).iter().flat_map(|schema| schema.properties.iter().flatten()) {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
@@ -277,25 +277,32 @@ pub(super) fn offers(version: &CustomResourceDefinitionVersion, proposed: &[Prop
     }
     let Fields { useful, others, mut unlisted } = fields;
     let is_new = |(path, _): &(Path, SqlType)| !proposed.iter().any(|other| other.path.steps == path.steps);
-    let mut columns: Vec<Proposed> = Vec::new();
+    let mut columns: Vec<ColumnProposal> = Vec::new();
     // The API server prints the first value of such a list.
     for printed in version.additional_printer_columns.iter().flatten() {
         let Some(path) = path_of_all(&printed.json_path) else { continue };
         let Some(ty) = crd::schema(version).and_then(|schema| type_of_many(&path, schema)) else { continue };
         let column = unused(&path, &[proposed, &columns]);
-        columns.push(Proposed {
+        columns.push(ColumnProposal {
             column,
             path,
             ty,
             key: true,
             description: String::new(),
-            printing: Printing::default(),
+            printing: PrintOptions::default(),
         });
     }
     for (path, ty) in useful.into_iter().filter(is_new) {
         let column = unused(&path, &[proposed, &columns]);
         let key = ty.key_bytes().is_some() && columns.len() < OFFERED_KEYS;
-        columns.push(Proposed { column, path, ty, key, description: String::new(), printing: Printing::default() });
+        columns.push(ColumnProposal {
+            column,
+            path,
+            ty,
+            key,
+            description: String::new(),
+            printing: PrintOptions::default(),
+        });
     }
     for (path, ty) in others.into_iter().filter(is_new) {
         if columns.len() >= OFFERED {
@@ -303,16 +310,16 @@ pub(super) fn offers(version: &CustomResourceDefinitionVersion, proposed: &[Prop
             continue;
         }
         let column = unused(&path, &[proposed, &columns]);
-        columns.push(Proposed {
+        columns.push(ColumnProposal {
             column,
             path,
             ty,
             key: false,
             description: String::new(),
-            printing: Printing::default(),
+            printing: PrintOptions::default(),
         });
     }
-    Offers { columns, unlisted }
+    FieldProposals { columns, unlisted }
 }
 
 /// The fields of a schema.
@@ -453,7 +460,7 @@ mod tests {
         ] {
             let column = format!("{{name: A, type: {ty}, jsonPath: {}}}", crate::yaml::quoted(json_path));
             let found = columns(&version(&column, spec, OPEN));
-            let shown = |column: &super::Proposed| {
+            let shown = |column: &super::ColumnProposal| {
                 format!("{} {}{}", column.path, column.ty, if column.key { " key" } else { "" })
             };
             let mut all = found.proposed.iter().map(shown);
@@ -512,7 +519,7 @@ mod tests {
         let version = version(printed, &spec, "{type: object}");
         let Columns { proposed, .. } = columns(&version);
         assert_eq!(proposed.len(), 3, "the first values, which the API server prints");
-        let shown = |column: &super::Proposed| format!("{} {} {}", column.column, column.path, column.ty);
+        let shown = |column: &super::ColumnProposal| format!("{} {} {}", column.column, column.path, column.ty);
         let offered: Vec<String> = offers(&version, &proposed).columns.iter().map(shown).collect();
         assert_eq!(
             offered,

@@ -4,7 +4,7 @@
 //! an error of its object, with the path.
 
 use super::path::{Function, Step};
-use super::recipe::{Element, Node, Recipe, Slot, Target, Typed};
+use super::recipe::{ColumnType, Element, Node, Recipe, Slot, SlotUse};
 use ingester_core::json::{self, Reader, TokenKind};
 use ingester_core::kind::Declared;
 use ingester_core::object::Object;
@@ -18,14 +18,14 @@ use std::ops::Range;
 
 /// The values of a slot so far.
 #[derive(Clone, Debug, Default)]
-enum Found {
+enum SlotValue {
     #[default]
     Nothing,
     Value(Value),
     Count(i64),
     Sum(i128),
     Text(String),
-    /// Keys and values of many, see [`Target::Many`].
+    /// Keys and values of many, see [`SlotUse::Many`].
     Many(Vec<(Box<str>, Box<str>)>),
     /// For a condition: it holds.
     Holds,
@@ -78,7 +78,7 @@ impl Declared for Recipe {
             }
             let first = column.slots.clone().find_map(|slot| {
                 let Slot { functions, target, guards, default } = &self.slots[slot];
-                let Target::Column(ty) = target else { return None };
+                let SlotUse::Column(ty) = target else { return None };
                 if !all_hold(&values, guards) {
                     return None;
                 }
@@ -101,9 +101,9 @@ impl Declared for Recipe {
                 continue;
             }
             let mut slots = column.slots.clone().filter(|slot| all_hold(&values, &self.slots[*slot].guards));
-            let first = slots.find(|slot| matches!(&values[*slot], Found::Many(many) if !many.is_empty()));
+            let first = slots.find(|slot| matches!(&values[*slot], SlotValue::Many(many) if !many.is_empty()));
             let found = first.map(|slot| std::mem::take(&mut values[slot]));
-            out.push_many(if let Some(Found::Many(many)) = found { many } else { Vec::new() });
+            out.push_many(if let Some(SlotValue::Many(many)) = found { many } else { Vec::new() });
         }
         Ok(has_row)
     }
@@ -113,21 +113,21 @@ impl Recipe {
     /// Returns true if the conditions do not hold for an object that has a value of a wrong type for its column.
     fn leaves_out(&self, text: &str) -> bool {
         let Some(conditions) = &self.conditions else { return false };
-        conditions.whole(text).is_ok_and(|found| !found.iter().all(|found| matches!(found, Found::Holds)))
+        conditions.whole(text).is_ok_and(|found| !found.iter().all(|found| matches!(found, SlotValue::Holds)))
     }
 
     /// The mistake in a value that counts.
-    fn wrong<'f>(&self, found: &'f [Found]) -> Option<&'f json::Error> {
+    fn wrong<'f>(&self, found: &'f [SlotValue]) -> Option<&'f json::Error> {
         self.wrong_of(found, 0..self.slots.len())
     }
 
     /// The mistake in a value of one of these slots that counts.
-    fn wrong_of<'f>(&self, found: &'f [Found], mut slots: Range<usize>) -> Option<&'f json::Error> {
+    fn wrong_of<'f>(&self, found: &'f [SlotValue], mut slots: Range<usize>) -> Option<&'f json::Error> {
         if self.asked.is_empty() && !self.tolerant {
             return None;
         }
         slots.find_map(|slot| match &found[slot] {
-            Found::Wrong(error) if all_hold(found, &self.slots[slot].guards) => Some(error),
+            SlotValue::Wrong(error) if all_hold(found, &self.slots[slot].guards) => Some(error),
             _ => None,
         })
     }
@@ -135,20 +135,20 @@ impl Recipe {
     /// Returns true if a value of a wrong type is noted in this slot. Then the object's other values are read, too.
     fn notes_wrong(&self, slot: usize) -> bool {
         let Slot { guards, target, .. } = &self.slots[slot];
-        !guards.is_empty() || self.tolerant && !matches!(target, Target::Condition(_))
+        !guards.is_empty() || self.tolerant && !matches!(target, SlotUse::Condition(_))
     }
 
     /// Reads the members after the metadata.
-    fn rest(&self, mut reader: Reader<'_>) -> Result<Vec<Found>, json::Error> {
-        let mut found = vec![Found::Nothing; self.slots.len()];
+    fn rest(&self, mut reader: Reader<'_>) -> Result<Vec<SlotValue>, json::Error> {
+        let mut found = vec![SlotValue::Nothing; self.slots.len()];
         self.members(&self.nodes[0], &mut reader, &mut found, true)?;
         reader.finish()?;
         Ok(found)
     }
 
     /// Reads the whole object.
-    fn whole(&self, text: &str) -> Result<Vec<Found>, json::Error> {
-        let mut found = vec![Found::Nothing; self.slots.len()];
+    fn whole(&self, text: &str) -> Result<Vec<SlotValue>, json::Error> {
+        let mut found = vec![SlotValue::Nothing; self.slots.len()];
         let mut reader = Reader::new(text);
         reader.begin_object()?;
         self.members(&self.nodes[0], &mut reader, &mut found, false)?;
@@ -161,7 +161,7 @@ impl Recipe {
         &self,
         node: &Node,
         reader: &mut Reader<'_>,
-        found: &mut [Found],
+        found: &mut [SlotValue],
         tail: bool,
     ) -> Result<(), json::Error> {
         let each = node.elements.iter().find(|(element, _)| *element == Element::Each);
@@ -196,7 +196,7 @@ impl Recipe {
     }
 
     /// Reads a value, whatever it is.
-    fn value(&self, node: usize, reader: &mut Reader<'_>, found: &mut [Found]) -> Result<(), json::Error> {
+    fn value(&self, node: usize, reader: &mut Reader<'_>, found: &mut [SlotValue]) -> Result<(), json::Error> {
         let node = &self.nodes[node];
         if reader.peek()? == TokenKind::Null {
             return reader.null();
@@ -230,14 +230,14 @@ impl Recipe {
                     return Err(error);
                 }
                 for slot in below() {
-                    found[*slot] = Found::Wrong(error.clone());
+                    found[*slot] = SlotValue::Wrong(error.clone());
                 }
                 reader.skip()
             }
         }
     }
 
-    fn elements(&self, node: &Node, reader: &mut Reader<'_>, found: &mut [Found]) -> Result<(), json::Error> {
+    fn elements(&self, node: &Node, reader: &mut Reader<'_>, found: &mut [SlotValue]) -> Result<(), json::Error> {
         let back = node.elements.iter().filter_map(|(element, _)| match element {
             Element::Back(place) => usize::try_from(*place).ok(),
             _ => None,
@@ -299,16 +299,16 @@ impl Recipe {
     }
 
     /// Gives a value to a slot.
-    fn sink(&self, slot: usize, reader: &mut Reader<'_>, found: &mut [Found]) -> Result<(), json::Error> {
+    fn sink(&self, slot: usize, reader: &mut Reader<'_>, found: &mut [SlotValue]) -> Result<(), json::Error> {
         let Slot { functions, target, guards, .. } = &self.slots[slot];
         let notes_wrong = self.notes_wrong(slot);
         let found = &mut found[slot];
         let here = reader.clone();
-        if let (true, true, Target::Column(ty)) = (functions.is_empty(), guards.is_empty(), target) {
+        if let (true, true, SlotUse::Column(ty)) = (functions.is_empty(), guards.is_empty(), target) {
             match typed(reader, ty.ty) {
-                Ok(value) => *found = Found::Value(value),
+                Ok(value) => *found = SlotValue::Value(value),
                 Err(error) if notes_wrong => {
-                    *found = Found::Wrong(error);
+                    *found = SlotValue::Wrong(error);
                     *reader = here;
                     reader.skip()?;
                 }
@@ -317,13 +317,13 @@ impl Recipe {
             return Ok(());
         }
         reader.skip()?;
-        if matches!(found, Found::Wrong(_)) {
+        if matches!(found, SlotValue::Wrong(_)) {
             return Ok(());
         }
         match apply(functions, Item::Json(here), target, found) {
             // Only the end of the text shows if this slot counts.
             Err(error) if notes_wrong => {
-                *found = Found::Wrong(error);
+                *found = SlotValue::Wrong(error);
                 Ok(())
             }
             done => done,
@@ -332,8 +332,8 @@ impl Recipe {
 }
 
 /// True if the conditions of these slots hold.
-fn all_hold(found: &[Found], slots: &[usize]) -> bool {
-    slots.iter().all(|slot| matches!(found[*slot], Found::Holds))
+fn all_hold(found: &[SlotValue], slots: &[usize]) -> bool {
+    slots.iter().all(|slot| matches!(found[*slot], SlotValue::Holds))
 }
 
 /// Returns true if an element of an array has this value at these names.
@@ -385,7 +385,7 @@ fn compact(json: &str) -> String {
 }
 
 /// Sends a value through functions to where they end.
-fn apply(functions: &[Function], item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::Error> {
+fn apply(functions: &[Function], item: Item<'_>, target: &SlotUse, found: &mut SlotValue) -> Result<(), json::Error> {
     let Some((function, rest)) = functions.split_first() else {
         return keep(item, target, found);
     };
@@ -417,28 +417,28 @@ fn apply(functions: &[Function], item: Item<'_>, target: &Target, found: &mut Fo
         },
         Function::Quantity => Item::Number(number(&item, true)?),
         Function::Count => {
-            let count = if let Found::Count(count) = found { *count } else { 0 };
-            *found = Found::Count(count + 1);
+            let count = if let SlotValue::Count(count) = found { *count } else { 0 };
+            *found = SlotValue::Count(count + 1);
             return Ok(());
         }
         Function::Sum => {
-            let sum = if let Found::Sum(sum) = found { *sum } else { 0 };
-            *found = Found::Sum(sum.saturating_add(number(&item, false)?));
+            let sum = if let SlotValue::Sum(sum) = found { *sum } else { 0 };
+            *found = SlotValue::Sum(sum.saturating_add(number(&item, false)?));
             return Ok(());
         }
         Function::Join(between) => {
             let text = text_of(item)?;
             match found {
-                Found::Text(joined) => {
+                SlotValue::Text(joined) => {
                     joined.push_str(between);
                     joined.push_str(&text);
                 }
-                _ => *found = Found::Text(text.into_owned()),
+                _ => *found = SlotValue::Text(text.into_owned()),
             }
             return Ok(());
         }
         Function::Exists => {
-            *found = Found::Holds;
+            *found = SlotValue::Holds;
             return Ok(());
         }
         Function::Resources => Item::Text(decoded::<resources::PodSpec>(item)?.resources().to_string().into()),
@@ -462,20 +462,20 @@ fn decoded<T: Default + for<'de> Deserialize<'de>>(item: Item<'_>) -> Result<T, 
 }
 
 /// Stores the final value of a slot, unless a function combined many values before.
-fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::Error> {
+fn keep(item: Item<'_>, target: &SlotUse, found: &mut SlotValue) -> Result<(), json::Error> {
     match target {
-        Target::Column(ty) => {
+        SlotUse::Column(ty) => {
             let value = match item {
                 Item::Json(mut reader) => typed(&mut reader, ty.ty)?,
                 Item::Text(text) => Value::text(text),
                 Item::Number(number) => numeric(number, *ty),
             };
             if value != Value::Null {
-                *found = Found::Value(value);
+                *found = SlotValue::Value(value);
             }
         }
-        Target::Many(form, ty) => {
-            let mut many = if let Found::Many(many) = std::mem::take(found) { many } else { Vec::new() };
+        SlotUse::Many(form, ty) => {
+            let mut many = if let SlotValue::Many(many) = std::mem::take(found) { many } else { Vec::new() };
             match (form, item) {
                 (Form::Map, Item::Json(mut reader)) => {
                     if reader.peek()? != TokenKind::Object {
@@ -501,9 +501,9 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
                     many.extend(stored_text(&numeric(number, *ty)).map(|value| (value, Box::default())));
                 }
             }
-            *found = Found::Many(many);
+            *found = SlotValue::Many(many);
         }
-        Target::Condition(literals) => {
+        SlotUse::Condition(literals) => {
             let holds = literals.is_empty()
                 || match item {
                     Item::Json(mut reader) => {
@@ -513,7 +513,7 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
                     Item::Number(_) => false,
                 };
             if holds {
-                *found = Found::Holds;
+                *found = SlotValue::Holds;
             }
         }
     }
@@ -521,19 +521,21 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
 }
 
 /// The value of a column from what its slot found. A function that folds is not the last one if `lower` follows it.
-fn end(found: Found, functions: &[Function], ty: Typed) -> Value {
+fn end(found: SlotValue, functions: &[Function], ty: ColumnType) -> Value {
     match found {
-        Found::Value(value) => value,
-        Found::Holds => Value::Bool(true),
-        Found::Wrong(_) | Found::Nothing | Found::Many(_) => match functions.iter().find(|function| function.folds()) {
-            Some(Function::Exists) => Value::Bool(false),
-            Some(Function::Count) => whole(0, ty.ty),
-            _ => Value::Null,
-        },
-        Found::Count(count) => whole(i128::from(count), ty.ty),
-        Found::Sum(sum) => numeric(sum, ty),
-        Found::Text(text) if functions.last() == Some(&Function::Lower) => Value::text(text.to_lowercase()),
-        Found::Text(text) => Value::text(text),
+        SlotValue::Value(value) => value,
+        SlotValue::Holds => Value::Bool(true),
+        SlotValue::Wrong(_) | SlotValue::Nothing | SlotValue::Many(_) => {
+            match functions.iter().find(|function| function.folds()) {
+                Some(Function::Exists) => Value::Bool(false),
+                Some(Function::Count) => whole(0, ty.ty),
+                _ => Value::Null,
+            }
+        }
+        SlotValue::Count(count) => whole(i128::from(count), ty.ty),
+        SlotValue::Sum(sum) => numeric(sum, ty),
+        SlotValue::Text(text) if functions.last() == Some(&Function::Lower) => Value::text(text.to_lowercase()),
+        SlotValue::Text(text) => Value::text(text),
     }
 }
 
@@ -600,7 +602,7 @@ fn text_of(item: Item<'_>) -> Result<Cow<'_, str>, json::Error> {
 }
 
 /// A number in billionths as a value of a type, in its unit. Whole numbers are rounded up, as Kubernetes does.
-fn numeric(number: i128, Typed { ty, unit }: Typed) -> Value {
+fn numeric(number: i128, ColumnType { ty, unit }: ColumnType) -> Value {
     match ty {
         SqlType::Double => Value::Double(quantity::float(number)),
         SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => Value::text(quantity::decimal(number)),

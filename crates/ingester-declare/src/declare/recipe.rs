@@ -1,6 +1,6 @@
 //! The paths of a declared kind, joined into one tree, so that an object's text is passed only once.
 
-use super::path::{Condition, Function, Guarded, Path, Step};
+use super::path::{Condition, Function, GuardedPath, Path, Step};
 use ingester_core::schema::{Absent, Form, SqlType, Unit};
 use ingester_core::value::Value;
 
@@ -57,7 +57,7 @@ pub(super) enum Element {
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) functions: Box<[Function]>,
-    pub(super) target: Target,
+    pub(super) target: SlotUse,
     /// The slots of the conditions under which it counts.
     pub(super) guards: Box<[usize]>,
     /// Its value if it counts and finds nothing; NULL: the next one is asked.
@@ -66,18 +66,18 @@ pub(super) struct Slot {
 
 /// The use of a slot's value.
 #[derive(Debug)]
-pub(super) enum Target {
+pub(super) enum SlotUse {
     /// A value of this type.
-    Column(Typed),
+    Column(ColumnType),
     /// All values of this type: of a list each once, of a map with their keys.
-    Many(Form, Typed),
+    Many(Form, ColumnType),
     /// A condition: the value is there, or with literals, is one of these.
     Condition(Box<[String]>),
 }
 
 /// The type of a column, and the unit in which it counts quantities.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Typed {
+pub(super) struct ColumnType {
     pub(super) ty: SqlType,
     pub(super) unit: Option<Unit>,
 }
@@ -97,20 +97,20 @@ impl Recipe {
         Recipe { nodes: vec![Node::default()], ..Recipe::default() }
     }
 
-    pub(super) fn column(&mut self, paths: &[Guarded], ty: Typed, default: Value, absent: Absent) {
-        let slots = self.slots(paths, |_| Target::Column(ty));
+    pub(super) fn column(&mut self, paths: &[GuardedPath], ty: ColumnType, default: Value, absent: Absent) {
+        let slots = self.slots(paths, |_| SlotUse::Column(ty));
         let empty = if absent == Absent::Empty { Value::empty(ty.ty) } else { Value::Null };
         self.columns.push(Column { slots, default, empty });
     }
 
     /// Adds a column of many values: the values of the first path that has some.
-    pub(super) fn many(&mut self, paths: &[Guarded], ty: Typed) {
+    pub(super) fn many(&mut self, paths: &[GuardedPath], ty: ColumnType) {
         let form = |path: &Path| if path.has_each() { Form::List } else { Form::Map };
-        let slots = self.slots(paths, |path| Target::Many(form(path), ty));
+        let slots = self.slots(paths, |path| SlotUse::Many(form(path), ty));
         self.many.push(Column { slots, default: Value::Null, empty: Value::Null });
     }
 
-    fn slots(&mut self, paths: &[Guarded], target: impl Fn(&Path) -> Target) -> std::ops::Range<usize> {
+    fn slots(&mut self, paths: &[GuardedPath], target: impl Fn(&Path) -> SlotUse) -> std::ops::Range<usize> {
         let guards: Vec<Box<[usize]>> =
             paths.iter().map(|path| path.guards.iter().map(|guard| self.guard(guard)).collect()).collect();
         let first = self.slots.len();
@@ -122,10 +122,10 @@ impl Recipe {
     }
 
     pub(super) fn condition(&mut self, condition: &Condition) {
-        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
+        let slot = self.slot(&condition.path, SlotUse::Condition(condition.literals.clone().into()), Box::default());
         self.filter.push(slot);
         let alone = self.conditions.get_or_insert_with(|| Box::new(Recipe::new()));
-        alone.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
+        alone.slot(&condition.path, SlotUse::Condition(condition.literals.clone().into()), Box::default());
     }
 
     /// The slot of a guard; many columns share the same guards.
@@ -133,12 +133,12 @@ impl Recipe {
         if let Some((_, slot)) = self.asked.iter().find(|(asked, _)| asked == condition) {
             return *slot;
         }
-        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
+        let slot = self.slot(&condition.path, SlotUse::Condition(condition.literals.clone().into()), Box::default());
         self.asked.push((condition.clone(), slot));
         slot
     }
 
-    fn slot(&mut self, path: &Path, target: Target, guards: Box<[usize]>) -> usize {
+    fn slot(&mut self, path: &Path, target: SlotUse, guards: Box<[usize]>) -> usize {
         self.from_start |= matches!(path.member(), Some("apiVersion" | "kind" | "metadata"));
         let slot = self.slots.len();
         self.slots.push(Slot { functions: path.functions.clone().into(), target, guards, default: Value::Null });

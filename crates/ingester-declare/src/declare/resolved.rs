@@ -212,7 +212,7 @@ mod tests {
     }
 
     /// Everything of a kind except for the text that it has in its file.
-    fn shown(kind: &Kind) -> String {
+    fn render_kind(kind: &Kind) -> String {
         format!("{:?} {} {:?} {:?}", kind.definition(), kind.plural(), kind.short_names(), kind.evict())
     }
 
@@ -223,7 +223,7 @@ mod tests {
         let file = resolved("kinds.yaml", text, &open).unwrap();
         assert!(file.files.is_empty() && !file.text.contains("crd:"), "{}", file.text);
         let after = kinds("kinds.yaml", &file.text, &nothing).unwrap().kinds[0];
-        assert_eq!(shown(&before), shown(&after), "{}", file.text);
+        assert_eq!(render_kind(&before), render_kind(&after), "{}", file.text);
         assert_eq!(resolved("kinds.yaml", &file.text, &nothing).unwrap(), file, "it is resolved already");
         ([before, after], file.text)
     }
@@ -320,7 +320,7 @@ mod tests {
         let ResolvedFile { text, files } = super::resolved(&files).unwrap();
         assert_eq!(files.keys().collect::<Vec<_>>(), ["2-descriptors-d.pb", "descriptors-d.pb"]);
         let after = kinds("kinds.yaml", &text, &|name| Ok(files[name].clone())).unwrap();
-        let shown = |kinds: &[Kind]| kinds.iter().map(shown).collect::<Vec<_>>();
+        let shown = |kinds: &[Kind]| kinds.iter().map(render_kind).collect::<Vec<_>>();
         assert_eq!(shown(&before.kinds), shown(&after.kinds), "{text}");
         assert_eq!((after.views.len(), after.built_in, after.prefix), (1, false, Some("a.example.com")), "{text}");
         assert_eq!(after.kinds.len(), 3);

@@ -1,7 +1,7 @@
 //! A first file of kinds from CustomResourceDefinitions: the columns that `propose.rs` finds, as text.
 
 use super::keywords::is_keyword;
-use super::propose::{Columns, Offers, Proposed, columns, offers};
+use super::propose::{ColumnProposal, Columns, FieldProposals, columns, offers};
 use crate::yaml::{quoted, scalar};
 use ingester_core::place::is_obeyed;
 use ingester_core::schema::limits;
@@ -45,7 +45,7 @@ fn kind(text: &mut String, crd: &CustomResourceDefinition, tables: &mut Vec<Stri
     let version = served(crd)?;
     let names = &crd.spec.names;
     let Columns { proposed, left_out } = columns(version);
-    let Offers { columns: offered, unlisted } = offers(version, &proposed);
+    let FieldProposals { columns: offered, unlisted } = offers(version, &proposed);
     let _ = writeln!(
         text,
         "- group: {}\n  version: {}\n  kind: {}\n  plural: {}",
@@ -104,8 +104,8 @@ pub(super) fn served(crd: &CustomResourceDefinition) -> Result<&CustomResourceDe
 }
 
 /// A column as a line, with its description above it.
-fn line(text: &mut String, proposed: &Proposed, mark: &str) {
-    let Proposed { column, path, ty, key, description, printing } = proposed;
+fn line(text: &mut String, proposed: &ColumnProposal, mark: &str) {
+    let ColumnProposal { column, path, ty, key, description, printing } = proposed;
     let description = first_sentence(description);
     if mark.is_empty() && !description.is_empty() {
         let _ = writeln!(text, "  # {description}");

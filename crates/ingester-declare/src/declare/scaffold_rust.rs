@@ -4,11 +4,11 @@
 use super::column::Column;
 use super::crd;
 use super::kinds::{self, read_columns, read_keys};
-use super::path::{Condition, Function, Guarded, Path, Step};
-use super::propose::{Columns, Printing, Proposed, columns, snake};
+use super::path::{Condition, Function, GuardedPath, Path, Step};
+use super::propose::{ColumnProposal, Columns, PrintOptions, columns, snake};
 use super::scaffold::{escaped, first_sentence, served, table};
 use super::spelled::duration;
-use crate::text::{self, Located};
+use crate::text::{self, TreeNode};
 use ingester_core::Kind;
 use ingester_core::kind::{Decode, Finalizer};
 use ingester_core::schema::{Absent, EvictionRule, Form, Printed, SqlType, Unit};
@@ -42,10 +42,10 @@ const TYPES: [&str; 13] = [
 ];
 
 /// A column that the struct will have.
-struct Wanted {
+struct StructColumn {
     column: String,
     /// The first that finds something gives the value.
-    paths: Vec<Guarded>,
+    paths: Vec<GuardedPath>,
     /// The default, if it is not NULL.
     default: Option<Value>,
     ty: SqlType,
@@ -56,12 +56,12 @@ struct Wanted {
     options: String,
 }
 
-impl Wanted {
-    fn of_crd(Proposed { column, path, ty, key, printing, .. }: Proposed) -> Self {
-        let paths = vec![Guarded::always(path)];
-        let Printing { header, wide, age } = printing;
+impl StructColumn {
+    fn of_crd(ColumnProposal { column, path, ty, key, printing, .. }: ColumnProposal) -> Self {
+        let paths = vec![GuardedPath::always(path)];
+        let PrintOptions { header, wide, age } = printing;
         let options = printed(header.as_deref(), wide.then_some(true), age);
-        Wanted { column, paths, default: None, ty, key, many: None, unit: None, options }
+        StructColumn { column, paths, default: None, ty, key, many: None, unit: None, options }
     }
 
     /// A column of a file; `None` without a type, which no kind that was read lacks.
@@ -81,7 +81,7 @@ impl Wanted {
         }
         let Printed { header, wide, age, .. } = column.printed;
         options += &printed(header, wide, age);
-        Wanted {
+        StructColumn {
             column: column.name.to_owned(),
             paths: column.paths,
             default: Some(column.default).filter(|default| *default != Value::Null),
@@ -140,7 +140,7 @@ impl Wanted {
     /// Its path, if only one gives a value, and that one always counts.
     fn only_path(&self) -> Option<&Path> {
         match &self.paths[..] {
-            [Guarded { path, guards, .. }] if guards.is_empty() && self.default.is_none() => Some(path),
+            [GuardedPath { path, guards, .. }] if guards.is_empty() && self.default.is_none() => Some(path),
             _ => None,
         }
     }
@@ -174,7 +174,7 @@ struct Index {
 }
 
 impl Index {
-    fn of(wanted: &Wanted, attribute: String) -> Self {
+    fn of(wanted: &StructColumn, attribute: String) -> Self {
         Index { column: wanted.many.is_none().then(|| wanted.column.clone()), attribute }
     }
 }
@@ -189,11 +189,11 @@ struct Field {
     json: String,
     rust: String,
     indexes: Vec<Index>,
-    is: Is,
+    is: FieldType,
 }
 
 #[derive(Clone)]
-enum Is {
+enum FieldType {
     /// A value of this type.
     Value(String),
     /// A struct.
@@ -203,7 +203,7 @@ enum Is {
 }
 
 impl Fields {
-    fn get(&mut self, json: &str, new: impl FnOnce() -> Is) -> &mut Field {
+    fn get(&mut self, json: &str, new: impl FnOnce() -> FieldType) -> &mut Field {
         let place = self.0.iter().position(|field| field.json == json).unwrap_or_else(|| {
             let rust = unused(&field_name(json), |name| self.0.iter().any(|field| field.rust == name));
             self.0.push(Field { json: json.to_owned(), rust, indexes: Vec::new(), is: new() });
@@ -216,11 +216,11 @@ impl Fields {
     fn insert(&mut self, names: &[&str], ty: &str) -> Option<Vec<String>> {
         let (first, rest) = names.split_first()?;
         if rest.is_empty() {
-            let field = self.get(first, || Is::Value(ty.to_owned()));
-            return matches!(&field.is, Is::Value(its) if its == ty).then(|| vec![field.rust.clone()]);
+            let field = self.get(first, || FieldType::Value(ty.to_owned()));
+            return matches!(&field.is, FieldType::Value(its) if its == ty).then(|| vec![field.rust.clone()]);
         }
-        let field = self.get(first, || Is::Struct(Fields::default()));
-        let Is::Struct(fields) = &mut field.is else { return None };
+        let field = self.get(first, || FieldType::Struct(Fields::default()));
+        let FieldType::Struct(fields) = &mut field.is else { return None };
         let inner = fields.insert(rest, ty)?;
         Some(std::iter::once(field.rust.clone()).chain(inner).collect())
     }
@@ -228,11 +228,12 @@ impl Fields {
     /// Makes the list at a path, and gives the names that lead to it. `None` where something else is there.
     fn list(&mut self, names: &[&str]) -> Option<(Vec<String>, &mut Fields)> {
         let (first, rest) = names.split_first()?;
-        let new = || if rest.is_empty() { Is::List(Fields::default()) } else { Is::Struct(Fields::default()) };
+        let new =
+            || if rest.is_empty() { FieldType::List(Fields::default()) } else { FieldType::Struct(Fields::default()) };
         let Field { rust, is, .. } = self.get(first, new);
         match is {
-            Is::List(fields) if rest.is_empty() => Some((vec![rust.clone()], fields)),
-            Is::Struct(fields) if !rest.is_empty() => {
+            FieldType::List(fields) if rest.is_empty() => Some((vec![rust.clone()], fields)),
+            FieldType::Struct(fields) if !rest.is_empty() => {
                 let (inner, fields) = fields.list(rest)?;
                 Some((std::iter::once(rust.clone()).chain(inner).collect(), fields))
             }
@@ -330,7 +331,7 @@ impl Struct {
         name
     }
 
-    fn column(&mut self, wanted: &Wanted) {
+    fn column(&mut self, wanted: &StructColumn) {
         let done = self.of_metadata(wanted).or_else(|| self.of_field(wanted)).or_else(|| self.of_function(wanted));
         match done {
             Some(()) if wanted.many.is_none() => self.printed.push(wanted.column.clone()),
@@ -353,7 +354,7 @@ impl Struct {
     }
 
     /// A column of the metadata, which no struct has.
-    fn of_metadata(&mut self, wanted: &Wanted) -> Option<()> {
+    fn of_metadata(&mut self, wanted: &StructColumn) -> Option<()> {
         let (path, column, options) = (wanted.only_path()?, &wanted.column, wanted.options());
         if !path.functions.is_empty() || wanted.many.is_some() {
             return None;
@@ -379,14 +380,14 @@ impl Struct {
         Some(())
     }
 
-    fn of_leaf(&mut self, wanted: &Wanted, leaf: &str) {
+    fn of_leaf(&mut self, wanted: &StructColumn, leaf: &str) {
         let (column, options) = (&wanted.column, wanted.options());
         let attribute = format!("#[index(path = \"metadata.{leaf}\", column = \"{column}\"{options})]");
         self.metadata.push(Index::of(wanted, attribute));
     }
 
     /// A column of a field, below `spec`, `status` or another member.
-    fn of_field(&mut self, wanted: &Wanted) -> Option<()> {
+    fn of_field(&mut self, wanted: &StructColumn) -> Option<()> {
         let path = wanted.only_path().filter(|path| path.member() != Some("metadata"))?;
         let quantity = [Function::Quantity];
         let functions: &[Function] = if wanted.unit.is_some() { &quantity } else { &[] };
@@ -411,17 +412,17 @@ impl Struct {
             _ => format!(", path = \"{}\", json = \"{}\"", rest.join("."), json.join(".")),
         };
         let index = format!("#[index(column = \"{column}\"{path}{options})]");
-        self.fields.get(names[0], || Is::Struct(Fields::default())).indexes.push(Index::of(wanted, index));
+        self.fields.get(names[0], || FieldType::Struct(Fields::default())).indexes.push(Index::of(wanted, index));
         Some(())
     }
 
     /// A column that a function of the struct makes: of elements of lists, of the first of several paths, with a default.
-    fn of_function(&mut self, wanted: &Wanted) -> Option<()> {
+    fn of_function(&mut self, wanted: &StructColumn) -> Option<()> {
         if wanted.unit.is_some() {
             return None;
         }
         let ty = &wanted.type_of_all();
-        let is_plain = |Guarded { path, guards, .. }: &Guarded| {
+        let is_plain = |GuardedPath { path, guards, .. }: &GuardedPath| {
             // Of elements of lists, a function returns one value.
             let is_one = wanted.many.is_none() || wanted.steps(path).iter().all(|step| name_of(step).is_some());
             guards.is_empty() && path.functions.is_empty() && path.member() != Some("metadata") && is_one
@@ -435,7 +436,7 @@ impl Struct {
             return None;
         }
         let ways: Vec<String> = self.added(|fields| {
-            let way = |path: &Guarded| Some(format!("object{}", fields.expression(wanted.steps(&path.path), ty)?));
+            let way = |path: &GuardedPath| Some(format!("object{}", fields.expression(wanted.steps(&path.path), ty)?));
             wanted.paths.iter().map(way).collect()
         })?;
         let body = match (&ways[..], &wanted.default) {
@@ -553,7 +554,7 @@ pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
     let mut made = Struct::new(kind);
     let Columns { proposed, left_out } = columns(version);
     for proposed in proposed {
-        made.column(&Wanted::of_crd(proposed));
+        made.column(&StructColumn::of_crd(proposed));
     }
     let mut about = format!(
         "//! The kind {kind} of {group}/{version_name}, as far as its columns need it.\n//!\n\
@@ -589,7 +590,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     let mut faults = text::Faults::new();
     let spelled = format!("kinds:\n{}", declared.spelled());
     let tree = text::read(&spelled, &kinds::SYNTAX).map_err(|fault| fault.to_string())?;
-    let root = Located::new("", &tree, &kinds::SYNTAX);
+    let root = TreeNode::new("", &tree, &kinds::SYNTAX);
     let list = root.fields(["kinds"], &mut faults).and_then(|[list]| list).ok_or("it has no kinds")?;
     let node = list.elements(&mut faults).into_iter().next().ok_or("it has no kind")?;
     let mut keys = node.keys_of(&kinds::KEYS, &mut faults).ok_or("it is not a map")?;
@@ -602,11 +603,11 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
         let of_many = table.many(column.name).map(|(many, _)| many.ty());
         let ty = of_many.or_else(|| table.by_name(column.name).map(|place| table.columns[place].ty));
         if let Some(ty) = ty {
-            made.column(&Wanted::of_file(column, ty, absent));
+            made.column(&StructColumn::of_file(column, ty, absent));
         }
     }
     let mut attributes = of_kind(kind, absent);
-    if let Some(retention) = keys.take("retention").as_ref().and_then(|at| at.text(&mut faults)) {
+    if let Some(retention) = keys.take("retention").as_ref().and_then(|at| at.read_text(&mut faults)) {
         let _ = writeln!(attributes, "#[ingest(retention = {retention:?})]");
     }
     if let Some(history) = keys.take("history").as_ref().and_then(|at| kinds::read_history(at, &mut faults)) {
@@ -616,8 +617,9 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
         let _ = writeln!(attributes, "#[ingest(history = {keep:?}{versions})]");
     }
     let filter = keys.take("filter");
-    let filter = filter.iter().flat_map(Located::one_or_more);
-    let conditions: Vec<Condition> = filter.filter_map(|at| Condition::parse(at.text(&mut faults)?).ok()).collect();
+    let filter = filter.iter().flat_map(TreeNode::one_or_more);
+    let conditions: Vec<Condition> =
+        filter.filter_map(|at| Condition::parse(at.read_text(&mut faults)?).ok()).collect();
     if let Some(function) = made.filter(&conditions) {
         let _ = writeln!(attributes, "#[ingest(filter = {function})]");
     }
@@ -727,8 +729,8 @@ fn rust_type(ty: SqlType) -> &'static str {
 /// Returns true if a type of the fields contains this word.
 fn uses(fields: &Fields, word: &str) -> bool {
     fields.0.iter().any(|field| match &field.is {
-        Is::Value(ty) => ty.contains(word),
-        Is::Struct(fields) | Is::List(fields) => uses(fields, word),
+        FieldType::Value(ty) => ty.contains(word),
+        FieldType::Struct(fields) | FieldType::List(fields) => uses(fields, word),
     })
 }
 
@@ -750,9 +752,9 @@ fn write_struct(text: &mut String, name: &str, fields: &Fields, taken: &mut Vec<
             name
         };
         let ty = match is {
-            Is::Value(ty) => ty.clone(),
-            Is::Struct(fields) => of_struct(fields),
-            Is::List(fields) => format!("Vec<{}>", of_struct(fields)),
+            FieldType::Value(ty) => ty.clone(),
+            FieldType::Struct(fields) => of_struct(fields),
+            FieldType::List(fields) => format!("Vec<{}>", of_struct(fields)),
         };
         let _ = writeln!(text, "    pub {rust}: {ty},");
     }

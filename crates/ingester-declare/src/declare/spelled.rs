@@ -216,7 +216,7 @@ fn of_function(text: &mut String, name: Ident, path: Option<Path>, options: &str
 /// has a default for the absent value.
 fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
     let names: Vec<&str> = path.steps().collect();
-    let stored = |there: usize| stored(kind, place, &names[..there]);
+    let stored = |there: usize| store_nested(kind, place, &names[..there]);
     let whole = names.len().saturating_sub(1);
     let (nothing, inside) = (stored(0), stored(whole));
     let ty = kind.table().columns[BASE_COLUMNS.len() + place].ty;
@@ -237,7 +237,7 @@ fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
 }
 
 /// Returns the stored value for an object that has these names within each other, and nothing in the last one.
-fn stored(kind: &Kind, place: usize, names: &[&str]) -> Option<Value> {
+fn store_nested(kind: &Kind, place: usize, names: &[&str]) -> Option<Value> {
     let inner = names.iter().rev().fold(json!({}), |inner, name| json!({ *name: inner }));
     let mut object = Map::new();
     object.insert("apiVersion".into(), kind.api_version().into());

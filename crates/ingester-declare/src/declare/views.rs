@@ -11,7 +11,7 @@
 //! ```
 
 use crate::kept::kept;
-use crate::text::{Content, Faults, Located};
+use crate::text::{Content, Faults, TreeNode};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::view::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType, check_views};
@@ -24,7 +24,7 @@ const TYPES: [(&str, ViewType); 4] =
     [("text", ViewType::Text), ("integer", ViewType::Integer), ("number", ViewType::Number), ("time", ViewType::Time)];
 
 /// Adds the views of a list, over these kinds, to those before them.
-pub(super) fn read(list: &Located<'_>, kinds: &[Kind], views: &mut Vec<View>, faults: &mut Faults) {
+pub(super) fn read(list: &TreeNode<'_>, kinds: &[Kind], views: &mut Vec<View>, faults: &mut Faults) {
     for node in list.elements(faults) {
         let before = faults.len();
         let Some(view) = read_view(&node, kinds, faults) else { continue };
@@ -39,7 +39,7 @@ pub(super) fn read(list: &Located<'_>, kinds: &[Kind], views: &mut Vec<View>, fa
     }
 }
 
-fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<View> {
+fn read_view(node: &TreeNode<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<View> {
     let [name, of, columns, filter, overrides] = node.fields(["name", "kinds", "columns", "filter", "of"], faults)?;
     let (_, name) = node.required("name", name, "the view's name in the database", faults)?;
     let Some(columns) = columns else {
@@ -47,7 +47,7 @@ fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<
         return None;
     };
     let columns = columns.elements(faults);
-    let mut declared: Vec<(ViewColumn, Option<Located<'_>>)> = Vec::new();
+    let mut declared: Vec<(ViewColumn, Option<TreeNode<'_>>)> = Vec::new();
     for column in &columns {
         let Some([called, value, ty]) = column.fields(["column", "value", "type"], faults) else { continue };
         let Some((_, called)) = column.required("column", called, "the column's name", faults) else { continue };
@@ -63,7 +63,7 @@ fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<
     let mut sources = Vec::new();
     for kind in chosen {
         let own = overrides.iter().find(|(of, ..)| of.table().name == kind.table().name);
-        let of = Of { kind: &kind, kinds };
+        let of = ExpressionScope { kind: &kind, kinds };
         let mut values = Vec::new();
         for (column, value) in &declared {
             let own = own.and_then(|(_, _, values)| values.iter().find(|(name, _)| *name == column.name));
@@ -86,11 +86,11 @@ fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<
 }
 
 /// The kinds of a list; a kind that is listed twice is a fault, with its consequence.
-fn read_kinds(list: &Located<'_>, kinds: &[Kind], twice: &str, faults: &mut Faults) -> Vec<Kind> {
+fn read_kinds(list: &TreeNode<'_>, kinds: &[Kind], twice: &str, faults: &mut Faults) -> Vec<Kind> {
     let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
     let mut chosen: Vec<Kind> = Vec::new();
     for at in list.elements(faults) {
-        let Some(text) = at.text(faults) else { continue };
+        let Some(text) = at.read_text(faults) else { continue };
         match find(kinds, text) {
             Some(kind) if chosen.iter().any(|other| other.table().name == kind.table().name) => {
                 faults.push(at.fault(format!("`{text}` is in this list already{twice}")));
@@ -103,16 +103,16 @@ fn read_kinds(list: &Located<'_>, kinds: &[Kind], twice: &str, faults: &mut Faul
 }
 
 /// The kind for whose rows an expression is, and all kinds that it may name.
-struct Of<'a> {
+struct ExpressionScope<'a> {
     kind: &'a Kind,
     kinds: &'a [Kind],
 }
 
 /// The differences for a kind: its filter, and its values by column.
-type Override<'t> = (Kind, Option<Located<'t>>, Vec<(&'t str, Located<'t>)>);
+type Override<'t> = (Kind, Option<TreeNode<'t>>, Vec<(&'t str, TreeNode<'t>)>);
 
 fn read_overrides<'t>(
-    node: Option<&Located<'t>>,
+    node: Option<&TreeNode<'t>>,
     kinds: &[Kind],
     columns: &[&str],
     faults: &mut Faults,
@@ -160,8 +160,8 @@ fn unknown(name: &str, names: &[&str]) -> String {
     }
 }
 
-fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<ViewType> {
-    let text = at.text(faults)?;
+fn read_type(at: &TreeNode<'_>, faults: &mut Faults) -> Option<ViewType> {
+    let text = at.read_text(faults)?;
     let found = TYPES.iter().find(|(name, _)| *name == text).map(|(_, ty)| *ty);
     if found.is_none() {
         faults.push(at.expected("text, integer, number or time"));
@@ -170,7 +170,7 @@ fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<ViewType> {
 }
 
 /// Returns the key and the value of a map with one key.
-fn single<'t>(node: &Located<'t>, what: &str, faults: &mut Faults) -> Option<(&'t str, Located<'t>)> {
+fn single<'t>(node: &TreeNode<'t>, what: &str, faults: &mut Faults) -> Option<(&'t str, TreeNode<'t>)> {
     match node.content() {
         Content::Map(entries) => match &entries[..] {
             [(key, tree)] => Some((key.as_str(), node.child(key, tree))),
@@ -189,7 +189,7 @@ fn single<'t>(node: &Located<'t>, what: &str, faults: &mut Faults) -> Option<(&'
 const EXPRESSIONS: &str = "a column's name, `$kind`, `$group`, `$null`, {text: ...}, {integer: ...}, {setting: NAME}, {coalesce: [...]}, {concat: [...]}, {cast: {value: ..., to: TYPE}} or {case: {when: [...], else: ...}}";
 
 /// Reads an expression. `None` after a fault.
-fn expression(node: &Located<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Expression> {
+fn expression(node: &TreeNode<'_>, of: &ExpressionScope<'_>, depth: usize, faults: &mut Faults) -> Option<Expression> {
     let Some(depth) = depth.checked_sub(1) else {
         faults.push(node.fault("this is nested too deep"));
         return None;
@@ -205,7 +205,7 @@ fn expression(node: &Located<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults
     let (key, value) = single(node, EXPRESSIONS, faults)?;
     match key {
         "text" | "integer" => literal(key, &value, faults).map(Expression::Literal),
-        "setting" => Some(Expression::Setting(kept(value.text(faults)?))),
+        "setting" => Some(Expression::Setting(kept(value.read_text(faults)?))),
         "coalesce" | "concat" => {
             let all = value
                 .list(faults)?
@@ -260,9 +260,9 @@ fn expression(node: &Located<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults
     }
 }
 
-fn literal(key: &str, value: &Located<'_>, faults: &mut Faults) -> Option<Literal> {
+fn literal(key: &str, value: &TreeNode<'_>, faults: &mut Faults) -> Option<Literal> {
     match (key, value.content()) {
-        ("text", _) => Some(Literal::Text(kept(value.text(faults)?))),
+        ("text", _) => Some(Literal::Text(kept(value.read_text(faults)?))),
         (_, Content::Number(number)) if number.parse::<i64>().is_ok() => Some(Literal::Integer(number.parse().ok()?)),
         _ => {
             faults.push(value.expected("a whole number"));
@@ -274,7 +274,7 @@ fn literal(key: &str, value: &Located<'_>, faults: &mut Faults) -> Option<Litera
 const CONDITIONS: &str = "live, evicted, deleted, {isNull: VALUE}, {value: VALUE, in: [...]}, {value: VALUE, stored: [KIND, ...]}, {not: ...}, {all: [...]} or {any: [...]}";
 
 /// Reads a condition. `None` after a fault.
-fn condition(node: &Located<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Condition> {
+fn condition(node: &TreeNode<'_>, of: &ExpressionScope<'_>, depth: usize, faults: &mut Faults) -> Option<Condition> {
     let Some(depth) = depth.checked_sub(1) else {
         faults.push(node.fault("this is nested too deep"));
         return None;
@@ -320,7 +320,7 @@ fn condition(node: &Located<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults)
         _ => {}
     }
     let (key, value) = single(node, CONDITIONS, faults)?;
-    let all = |value: &Located<'_>, faults: &mut Faults| -> Option<&'static [Condition]> {
+    let all = |value: &TreeNode<'_>, faults: &mut Faults| -> Option<&'static [Condition]> {
         let all =
             value.list(faults)?.iter().map(|value| condition(value, of, depth, faults)).collect::<Option<Vec<_>>>()?;
         Some(kept(all))
@@ -365,7 +365,7 @@ kinds:
         let text = format!("{KINDS}views:\n{views}");
         let file = kinds("kinds.yaml", &text, &|_| Err(std::io::ErrorKind::NotFound.into()))
             .map_err(|error| error.to_string())?;
-        let schema = Schema::of(Registry { kinds: &file.kinds, views: file.views });
+        let schema = Schema::from_registry(Registry { kinds: &file.kinds, views: file.views });
         let made = Dialect::MySql.create_all(&Schema { tables: Vec::new(), views: schema.views });
         Ok(Dialect::MySql.script(&made))
     }

@@ -16,7 +16,7 @@ const MAX_EXPANSION: usize = 16 * 1024 * 1024;
 
 /// Why a document was not read, and the JSON text up to there.
 #[derive(Debug)]
-pub(super) struct Broken {
+pub(super) struct BrokenDocument {
     pub(super) error: DocumentError,
     pub(super) fragment: String,
 }
@@ -46,13 +46,13 @@ impl Anchors {
     }
 }
 
-impl From<DocumentError> for Broken {
-    fn from(error: DocumentError) -> Broken {
-        Broken { error, fragment: String::new() }
+impl From<DocumentError> for BrokenDocument {
+    fn from(error: DocumentError) -> BrokenDocument {
+        BrokenDocument { error, fragment: String::new() }
     }
 }
 
-impl Broken {
+impl BrokenDocument {
     /// The failure of the document that begins on this line.
     pub(super) fn at(self, line: u64) -> Finding {
         Finding { line, content: Err(self.error), fragment: self.fragment }
@@ -66,11 +66,11 @@ pub(super) fn compose(
     first_line: u64,
     keys: HashSet<String>,
     anchors: &mut Anchors,
-) -> Result<String, Broken> {
+) -> Result<String, BrokenDocument> {
     let mut composer = composer(text, first_line, keys, anchors);
     match composer.document(text, first_line) {
         Ok(()) => Ok(composer.out),
-        Err(error) => Err(Broken { error, fragment: composer.out }),
+        Err(error) => Err(BrokenDocument { error, fragment: composer.out }),
     }
 }
 
@@ -107,7 +107,7 @@ fn composer<'a>(text: &str, first_line: u64, keys: HashSet<String>, anchors: &'a
 
 fn scan_error(error: &ScanError, first_line: u64) -> DocumentError {
     use granit_parser::ErrorKind;
-    let mark = Mark::of(error.marker(), first_line);
+    let mark = Mark::from_marker(error.marker(), first_line);
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => DocumentError::TooDeep { line: mark.line },
         ErrorKind::UnexpectedCharacter { .. } => mark.syntax("no text may begin with this character; put it in quotes"),
@@ -136,7 +136,7 @@ struct Mark {
 }
 
 impl Mark {
-    fn of(marker: &Marker, first_line: u64) -> Mark {
+    fn from_marker(marker: &Marker, first_line: u64) -> Mark {
         Mark { line: first_line + (marker.line() as u64).saturating_sub(1), column: marker.col() as u64 + 1 }
     }
 
@@ -199,7 +199,7 @@ impl Composer<'_> {
         let mut documents = 0;
         for event in Parser::new_from_str_with_options(text, options) {
             let (event, span) = event.map_err(|error| scan_error(&error, first_line))?;
-            self.mark = Mark::of(&span.start, first_line);
+            self.mark = Mark::from_marker(&span.start, first_line);
             if let Event::DocumentStart(..) = event {
                 documents += 1;
                 if documents > 1 {

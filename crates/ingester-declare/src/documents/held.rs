@@ -6,7 +6,7 @@ use ingester_core::json::{CheckError, Reader, check};
 
 /// Holds at most [`MAX_DOCUMENT`] bytes, and nothing of a larger value.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct DocumentBuffer {
     bytes: Vec<u8>,
     /// Where it begins.
     start: Position,
@@ -15,7 +15,7 @@ pub(super) struct Held {
     too_large: bool,
 }
 
-impl Held {
+impl DocumentBuffer {
     /// Begins another value in the same memory.
     pub(super) fn begin(&mut self, at: Position) {
         self.bytes.clear();

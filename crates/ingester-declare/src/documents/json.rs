@@ -11,7 +11,7 @@
 
 use std::io;
 
-use super::held::Held;
+use super::held::DocumentBuffer;
 use super::list::{self, Head};
 use super::source::{Position, Source};
 use super::{DocumentError, Finding, Findings};
@@ -32,7 +32,7 @@ pub(super) enum Mode {
 
 /// The container of the value that is being read.
 #[derive(Debug)]
-pub(super) enum Around {
+pub(super) enum EnclosingContainer {
     Nothing,
     /// A root array.
     Array,
@@ -45,7 +45,7 @@ pub(super) enum Around {
 /// The text of a list up to its items.
 #[derive(Debug)]
 pub(super) struct List {
-    text: Held,
+    text: DocumentBuffer,
     head: Head,
 }
 
@@ -53,10 +53,10 @@ pub(super) struct List {
 #[derive(Debug)]
 pub(super) struct Json {
     pub(super) mode: Mode,
-    pub(super) around: Around,
+    pub(super) around: EnclosingContainer,
     pub(super) boundary: Boundary,
     /// The value being read.
-    pub(super) value: Held,
+    pub(super) value: DocumentBuffer,
     /// The value has a member `items` that is an array.
     has_items: bool,
     /// Where the outermost document begins.
@@ -71,9 +71,9 @@ impl Default for Json {
     fn default() -> Json {
         Json {
             mode: Mode::Between,
-            around: Around::Nothing,
+            around: EnclosingContainer::Nothing,
             boundary: Boundary::default(),
-            value: Held::default(),
+            value: DocumentBuffer::default(),
             has_items: false,
             root: Position::START,
             in_garbage: false,
@@ -85,7 +85,7 @@ impl Default for Json {
 impl Json {
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        let around = if let Around::List(list) = &self.around { list.text.capacity() } else { 0 };
+        let around = if let EnclosingContainer::List(list) = &self.around { list.text.capacity() } else { 0 };
         self.value.capacity() + around
     }
 
@@ -134,7 +134,7 @@ impl Json {
             }
             b'[' => {
                 self.root = at;
-                self.around = Around::Array;
+                self.around = EnclosingContainer::Array;
                 self.mode = Mode::Elements(Phase::Open);
                 1
             }
@@ -194,16 +194,18 @@ impl Json {
     }
 
     fn elements_end(&mut self, at: Position) {
-        match std::mem::replace(&mut self.around, Around::Nothing) {
-            Around::List(list) => {
+        match std::mem::replace(&mut self.around, EnclosingContainer::Nothing) {
+            EnclosingContainer::List(list) => {
                 self.value = list.text;
                 self.value.resume(at);
                 self.value.keep(b"]");
                 self.boundary = Boundary::after_member();
-                self.around = Around::RestOfList;
+                self.around = EnclosingContainer::RestOfList;
                 self.mode = Mode::Value;
             }
-            Around::Nothing | Around::Array | Around::RestOfList => self.mode = Mode::Between,
+            EnclosingContainer::Nothing | EnclosingContainer::Array | EnclosingContainer::RestOfList => {
+                self.mode = Mode::Between
+            }
         }
     }
 
@@ -232,14 +234,15 @@ impl Json {
 
     /// An array begins that is a member of the value. If it is the `items` of a list, they are read one by one.
     fn array_begins(&mut self) {
-        let root = matches!(self.around, Around::Nothing) && !self.boundary.flawed() && !self.value.too_large();
+        let root =
+            matches!(self.around, EnclosingContainer::Nothing) && !self.boundary.flawed() && !self.value.too_large();
         if !root || self.has_items || !ends_with_items(self.value.bytes()) {
             return;
         }
         self.has_items = true;
-        let head = Head::of(self.value.fragment());
+        let head = Head::parse(self.value.fragment());
         if head.may_be_list() {
-            self.around = Around::List(Box::new(List { text: std::mem::take(&mut self.value), head }));
+            self.around = EnclosingContainer::List(Box::new(List { text: std::mem::take(&mut self.value), head }));
             self.mode = Mode::Elements(Phase::Open);
             self.in_garbage = false;
         }
@@ -247,17 +250,17 @@ impl Json {
 
     fn value_ends(&mut self, found: &mut Findings) {
         match self.around {
-            Around::Nothing => {
+            EnclosingContainer::Nothing => {
                 self.mode = Mode::Between;
                 self.object_ends(found);
             }
-            Around::Array | Around::List(_) => {
+            EnclosingContainer::Array | EnclosingContainer::List(_) => {
                 self.mode = Mode::Elements(Phase::After);
                 self.object_ends(found);
             }
-            Around::RestOfList => {
+            EnclosingContainer::RestOfList => {
                 self.mode = Mode::Between;
-                self.around = Around::Nothing;
+                self.around = EnclosingContainer::Nothing;
                 self.list_ends(found);
             }
         }
@@ -266,35 +269,35 @@ impl Json {
     /// The end of a list whose items were read one by one.
     fn list_ends(&mut self, found: &mut Findings) {
         let error = match self.value.checked() {
-            Ok(text) => match Head::of(text) {
+            Ok(text) => match Head::parse(text) {
                 head if head.may_be_list() => return,
                 head => DocumentError::NotAList { kind: head.kind.unwrap_or_default() },
             },
             Err(error) => error,
         };
-        found.push_back(Finding::failure(self.root.line, error).of(self.value.fragment()));
+        found.push_back(Finding::failure(self.root.line, error).with_fragment(self.value.fragment()));
     }
 
     fn object_ends(&mut self, found: &mut Findings) {
         // An element of a root array is an item of a list without a kind.
         let array = Head::default();
         let parent = match &self.around {
-            Around::List(list) => Some(&list.head),
-            Around::Array => Some(&array),
-            Around::Nothing | Around::RestOfList => None,
+            EnclosingContainer::List(list) => Some(&list.head),
+            EnclosingContainer::Array => Some(&array),
+            EnclosingContainer::Nothing | EnclosingContainer::RestOfList => None,
         };
         let line = self.value.start().line;
         let error = match self.value.checked() {
             Ok(text) => match text.as_bytes().first() {
                 Some(b'{') => {
                     self.in_garbage = false;
-                    return list::settle(text, &Head::of(text), parent, line, found);
+                    return list::settle(text, &Head::parse(text), parent, line, found);
                 }
                 first => DocumentError::NotAnObject { what: list::type_name(first.copied().unwrap_or(b'n')) },
             },
             Err(error) if self.boundary.flawed() => {
                 let more_garbage = self.in_garbage && !self.value.makes_sense();
-                self.in_garbage = matches!(self.around, Around::Nothing);
+                self.in_garbage = matches!(self.around, EnclosingContainer::Nothing);
                 if more_garbage {
                     return;
                 }
@@ -305,7 +308,7 @@ impl Json {
                 error
             }
         };
-        found.push_back(Finding::failure(line, error).of(self.value.fragment()));
+        found.push_back(Finding::failure(line, error).with_fragment(self.value.fragment()));
     }
 
     /// Where the value being read begins; the document around it, if the value is not an object or array.

@@ -27,7 +27,7 @@ pub(super) enum Items {
 
 impl Head {
     /// Reads the head of an object's text, which may break off.
-    pub(super) fn of(text: &str) -> Head {
+    pub(super) fn parse(text: &str) -> Head {
         let mut head = Head::default();
         // Everything that was read before a mistake stays.
         let _ = head.read(&mut Reader::new(text));
@@ -38,8 +38,8 @@ impl Head {
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
-                "kind" => self.kind = text(reader)?,
-                "apiVersion" => self.api_version = text(reader)?,
+                "kind" => self.kind = read_text(reader)?,
+                "apiVersion" => self.api_version = read_text(reader)?,
                 "items" => {
                     self.items = match reader.peek()? {
                         TokenKind::Array => Items::Array,
@@ -74,7 +74,7 @@ impl Head {
 }
 
 /// A string; `None` for null. Anything else reads as empty: the consumer reports it.
-fn text(reader: &mut Reader<'_>) -> Result<Option<String>, json::Error> {
+fn read_text(reader: &mut Reader<'_>) -> Result<Option<String>, json::Error> {
     match reader.peek()? {
         TokenKind::String => reader.string().map(|text| Some(text.into_owned())),
         TokenKind::Null => reader.null().map(|()| None),
@@ -171,7 +171,7 @@ fn each(
             found.push_back(Finding::failure(line, DocumentError::NotAnObject { what: type_name(first) }));
             continue;
         }
-        let head = Head::of(item);
+        let head = Head::parse(item);
         match head.items {
             Items::Array if head.is_list() && level == 0 => unpack(item, &head, level + 1, line, found)?,
             Items::Array if head.is_list() => found.push_back(Finding::failure(line, DocumentError::NestedList)),

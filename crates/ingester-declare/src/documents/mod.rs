@@ -231,7 +231,7 @@ impl Finding {
     }
 
     /// Adds the text that was read of the failed object.
-    fn of(self, fragment: &str) -> Finding {
+    fn with_fragment(self, fragment: &str) -> Finding {
         Finding { fragment: fragment.to_owned(), ..self }
     }
 }
@@ -270,10 +270,10 @@ impl<R: io::BufRead> Documents<R> {
             Format::Yaml(yaml) => yaml.step(&mut self.source, &mut self.found),
             Format::Unknown(sniff) => {
                 self.format = match sniff.step(&mut self.source)? {
-                    Sniffed::Nothing => return Ok(true),
-                    Sniffed::Json => Format::Json(Box::default()),
-                    Sniffed::Yaml => Format::Yaml(Box::default()),
-                    Sniffed::Empty => Format::Ended,
+                    StreamFormat::Nothing => return Ok(true),
+                    StreamFormat::Json => Format::Json(Box::default()),
+                    StreamFormat::Yaml => Format::Yaml(Box::default()),
+                    StreamFormat::Empty => Format::Ended,
                 };
                 Ok(true)
             }
@@ -317,7 +317,7 @@ struct Sniff {
     blanks: Vec<u8>,
 }
 
-enum Sniffed {
+enum StreamFormat {
     Nothing,
     Json,
     Yaml,
@@ -327,11 +327,11 @@ enum Sniffed {
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 impl Sniff {
-    fn step<R: io::BufRead>(&mut self, source: &mut Source<R>) -> io::Result<Sniffed> {
+    fn step<R: io::BufRead>(&mut self, source: &mut Source<R>) -> io::Result<StreamFormat> {
         let mut position = source.position();
         let chunk = source.chunk()?;
         let mut used = 0;
-        let mut sniffed = if chunk.is_empty() { Sniffed::Empty } else { Sniffed::Nothing };
+        let mut sniffed = if chunk.is_empty() { StreamFormat::Empty } else { StreamFormat::Nothing };
         for &byte in chunk {
             if self.mark < BYTE_ORDER_MARK.len() {
                 if byte == BYTE_ORDER_MARK[self.mark] {
@@ -347,7 +347,7 @@ impl Sniff {
                 self.mark = BYTE_ORDER_MARK.len();
                 if !self.blanks.is_empty() {
                     // Part of a mark and then something else: not text at all, which YAML will report.
-                    sniffed = Sniffed::Yaml;
+                    sniffed = StreamFormat::Yaml;
                     break;
                 }
             }
@@ -365,27 +365,27 @@ impl Sniff {
                 }
                 b'#' => self.comment = true,
                 b'{' | b'[' => {
-                    sniffed = Sniffed::Json;
+                    sniffed = StreamFormat::Json;
                     break;
                 }
                 _ => {
-                    sniffed = Sniffed::Yaml;
+                    sniffed = StreamFormat::Yaml;
                     break;
                 }
             }
             position.pass(byte);
             used += 1;
         }
-        if matches!(sniffed, Sniffed::Empty)
+        if matches!(sniffed, StreamFormat::Empty)
             && !self.blanks.is_empty()
             && self.mark < BYTE_ORDER_MARK.len()
             && self.mark > 0
         {
-            sniffed = Sniffed::Yaml;
+            sniffed = StreamFormat::Yaml;
             self.mark = BYTE_ORDER_MARK.len();
         }
         source.consume(used, position);
-        if matches!(sniffed, Sniffed::Yaml) {
+        if matches!(sniffed, StreamFormat::Yaml) {
             let blanks = std::mem::take(&mut self.blanks);
             let back = position.back(blanks.len());
             source.rewind(blanks, back);

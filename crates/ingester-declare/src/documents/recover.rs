@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::json::{Around, Json, Mode};
+use super::json::{EnclosingContainer, Json, Mode};
 use super::source::{Position, Source};
 use super::{DocumentError, Finding, Findings};
 
@@ -23,7 +23,7 @@ impl Json {
             } else if let Some(flaw) = self.boundary.flawed().then(|| self.value.mistake()).flatten() {
                 failure = Finding::failure(line, flaw);
             }
-            failure = failure.of(self.value.fragment());
+            failure = failure.with_fragment(self.value.fragment());
             self.in_garbage &= !self.value.makes_sense();
             back = self.next_inside();
         }
@@ -33,7 +33,7 @@ impl Json {
         if back.is_some() {
             self.strict_until = at.offset;
         }
-        self.around = Around::Nothing;
+        self.around = EnclosingContainer::Nothing;
         self.value.begin(at);
         self.mode = Mode::Lost;
         back
@@ -42,7 +42,7 @@ impl Json {
     /// The beginning of another document inside of the value being read: the text from there on, and its position.
     fn next_inside(&self) -> Option<(Vec<u8>, Position)> {
         // Between the beginning and the rest of a list were its items.
-        if matches!(self.around, Around::RestOfList) {
+        if matches!(self.around, EnclosingContainer::RestOfList) {
             return None;
         }
         let (text, mut position) = (self.value.bytes(), self.value.start());

@@ -59,16 +59,16 @@ fn summary(text: impl AsRef<[u8]>) -> Vec<String> {
 }
 
 /// A reader that repeats a part between a beginning and an end.
-struct Endless {
+struct RepeatingReader {
     begin: &'static [u8],
     part: Vec<u8>,
     times: usize,
     end: &'static [u8],
 }
 
-impl Endless {
+impl RepeatingReader {
     fn reader(self) -> BufReader<impl Read> {
-        let Endless { begin, part, times, end } = self;
+        let RepeatingReader { begin, part, times, end } = self;
         let mut count = 0;
         let mut current = std::io::Cursor::new(Vec::new());
         let parts = std::iter::from_fn(move || {
@@ -178,14 +178,14 @@ fn noise_is_read_quickly_and_gives_few_errors() {
 
 #[test]
 fn documents_before_a_read_error_are_returned() {
-    struct Broken;
-    impl Read for Broken {
+    struct FailingReader;
+    impl Read for FailingReader {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
             Err(std::io::Error::other("the disk is gone"))
         }
     }
     for text in ["{\"name\":\"a\"}\n{\"name\":", "name: a\n---\nname: b\n"] {
-        let mut documents = documents(BufReader::with_capacity(4, text.as_bytes().chain(Broken)));
+        let mut documents = documents(BufReader::with_capacity(4, text.as_bytes().chain(FailingReader)));
         assert!(documents.next().expect("one").expect("read").content.is_ok());
         assert_eq!(documents.next().expect("the failure").expect_err("of the disk").to_string(), "the disk is gone");
         assert!(documents.next().is_none());
@@ -197,7 +197,7 @@ fn a_stream_without_an_end_is_given_up() {
     // A line, a document, a text, a comment and blanks that never end.
     for (begin, endless) in [("", "\0"), ("", "y\n"), ("{\"a\":\"", "x"), ("# ", "x"), ("", " ")] {
         let part = endless.repeat(1 << 16).into_bytes();
-        let stream = Endless { begin: begin.as_bytes(), part, times: usize::MAX, end: b"" };
+        let stream = RepeatingReader { begin: begin.as_bytes(), part, times: usize::MAX, end: b"" };
         let mut documents = documents(stream.reader());
         documents.source.expect_within(1 << 20);
         let error = documents.by_ref().find_map(Result::err).expect("an error").to_string();
@@ -226,7 +226,7 @@ fn document_above_the_size_limit_fails_alone_and_is_not_held() {
         (b"items:\n- name: a\n- big: ", b"\n- name: z\n"),
     ];
     for (begin, end) in cases {
-        let mut documents = documents(Endless { begin, part: part.clone(), times: 65, end }.reader());
+        let mut documents = documents(RepeatingReader { begin, part: part.clone(), times: 65, end }.reader());
         let found: Vec<_> = documents.by_ref().map(|document| document.expect("no I/O here").content).collect();
         let [Ok(_), Err(DocumentError::TooLarge), Ok(_)] = found.as_slice() else {
             panic!("{:?}", found.iter().map(Result::is_ok).collect::<Vec<_>>());
@@ -246,7 +246,7 @@ fn memory_stays_the_same_however_many_items_a_list_has() {
         (b"apiVersion: v1\nitems:\n", yaml, b"- {}\nkind: List\n"),
     ];
     for (begin, part, end) in cases {
-        let mut documents = documents(Endless { begin, part, times: 50_000, end }.reader());
+        let mut documents = documents(RepeatingReader { begin, part, times: 50_000, end }.reader());
         let mut most = 0;
         let mut count = 0;
         while let Some(document) = documents.next() {

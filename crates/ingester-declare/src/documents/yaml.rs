@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use super::compose::{self, Anchors, Broken};
+use super::compose::{self, Anchors, BrokenDocument};
 use super::list::{self, Head};
 use super::source::{Position, Source};
 use super::{DocumentError, Finding, Findings, MAX_DOCUMENT};
@@ -171,7 +171,7 @@ impl Yaml {
     fn head_ends(&mut self, found: &mut Findings) {
         match self.compose() {
             Ok(document) => {
-                self.head = Head::of(&document);
+                self.head = Head::parse(&document);
                 self.keys = list::keys(&document);
             }
             Err(broken) => found.push_back(broken.at(self.content.unwrap_or(self.start.line))),
@@ -222,7 +222,7 @@ impl Yaml {
     }
 
     /// Returns the document or item in `text` as JSON. Afterwards `text` is empty.
-    fn compose(&mut self) -> Result<String, Broken> {
+    fn compose(&mut self) -> Result<String, BrokenDocument> {
         if std::mem::take(&mut self.too_large) {
             return Err(DocumentError::TooLarge.into());
         }
@@ -242,7 +242,7 @@ impl Yaml {
         let line = self.start.line;
         match self.compose() {
             Ok(item) => match item.as_bytes().first() {
-                Some(b'{') => list::settle(&item, &Head::of(&item), Some(&self.head), line, found),
+                Some(b'{') => list::settle(&item, &Head::parse(&item), Some(&self.head), line, found),
                 first => {
                     let what = list::type_name(first.copied().unwrap_or(b'n'));
                     found.push_back(Finding::failure(line, DocumentError::NotAnObject { what }));
@@ -259,7 +259,7 @@ impl Yaml {
             (Some(_), Mode::Tail) => self.list_ends(found),
             (Some(line), Mode::Head | Mode::Items | Mode::Whole) => match self.compose() {
                 Ok(document) => match document.as_bytes().first() {
-                    Some(b'{') => list::settle(&document, &Head::of(&document), None, line, found),
+                    Some(b'{') => list::settle(&document, &Head::parse(&document), None, line, found),
                     Some(b'[') => list::unpack_array(&document, line, found),
                     Some(b'n') | None => {}
                     Some(&first) => {
@@ -287,7 +287,7 @@ impl Yaml {
             Ok(tail) => tail,
             Err(broken) => return found.push_back(broken.at(line)),
         };
-        let head = Head::of(&tail);
+        let head = Head::parse(&tail);
         let error = if !tail.starts_with('{') {
             DocumentError::Syntax { line, column: 1, message: "expected a key, or the dash of another item".to_owned() }
         } else if !head.may_be_list() {

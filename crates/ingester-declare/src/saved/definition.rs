@@ -1,10 +1,10 @@
 //! A file as a saved query, with all its mistakes.
 
 use super::entries::Entries;
-use super::parameter::{Bound, LONGEST, Parameter, ParameterType, is_name};
+use super::parameter::{LONGEST, Parameter, ParameterType, ParameterValue, is_name};
 use super::question::{self, Purpose};
 use super::{SYNTAX, SavedQuery};
-use crate::text::{self, Faults, Located};
+use crate::text::{self, Faults, TreeNode};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
@@ -13,10 +13,10 @@ use ingester_core::place::shortened;
 pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
     let definition = text::read(text, &SYNTAX).map_err(|fault| vec![fault])?;
     let mut faults = Faults::new();
-    let head = Head::read(&Located::new("", &definition, &SYNTAX), kinds, &mut faults);
+    let head = Head::read(&TreeNode::new("", &definition, &SYNTAX), kinds, &mut faults);
     let Some(Head { name, description, kind, parameters, complete }) = head else { return Err(faults) };
     if let Some(kind) = &kind {
-        let mut check = |values: Vec<Bound>| {
+        let mut check = |values: Vec<ParameterValue>| {
             // Mistakes in one place are reported once.
             let known: Vec<String> = faults.iter().map(|fault| fault.path.clone()).collect();
             let asked = question::read(&definition, kind, &parameters, &values, Purpose::Check { complete });
@@ -45,7 +45,7 @@ struct Head {
 }
 
 impl Head {
-    fn read(root: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
+    fn read(root: &TreeNode<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
         let Entries { own: [name, description, kind, api_version, parameters, ..], .. } = Entries::read(root, faults)?;
         let label = "lower-case letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
         let name = root.required("name", name, label, faults).and_then(|(name, text)| {
@@ -54,7 +54,7 @@ impl Head {
             }
             is_label(text).then(|| text.to_owned())
         });
-        let description = description.and_then(|text| text.text(faults)).map(|text| text.trim().to_owned());
+        let description = description.and_then(|text| text.read_text(faults)).map(|text| text.trim().to_owned());
         let kind = root
             .required("kind", kind, "the kind that is asked about", faults)
             .and_then(|(kind, text)| kind_of(&kind, text, api_version.as_ref(), kinds, faults));
@@ -65,9 +65,9 @@ impl Head {
 
 /// The kind that is named.
 fn kind_of(
-    node: &Located<'_>,
+    node: &TreeNode<'_>,
     name: &str,
-    api_version: Option<&Located<'_>>,
+    api_version: Option<&TreeNode<'_>>,
     kinds: &[Kind],
     faults: &mut Faults,
 ) -> Option<Kind> {
@@ -90,7 +90,7 @@ fn kind_of(
             None
         }
         (Some(node), _) => {
-            let version = node.text(faults)?;
+            let version = node.read_text(faults)?;
             let kind = named.iter().find(|kind| kind.api_version() == version);
             if kind.is_none() {
                 faults.push(node.expected(&versions()));
@@ -101,7 +101,7 @@ fn kind_of(
 }
 
 /// The parameters that could be read, and whether these are all.
-fn declared(list: &Located<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
+fn declared(list: &TreeNode<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
     let mut parameters: Vec<Parameter> = Vec::new();
     let Some(elements) = list.list(faults) else { return (parameters, false) };
     for element in &elements {
@@ -115,9 +115,9 @@ fn declared(list: &Located<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
     (parameters, complete)
 }
 
-fn parameter(node: &Located<'_>, faults: &mut Faults) -> Option<Parameter> {
+fn parameter(node: &TreeNode<'_>, faults: &mut Faults) -> Option<Parameter> {
     let [name, ty, default, description] = node.fields(["name", "type", "default", "description"], faults)?;
-    let description = description.and_then(|text| text.text(faults)).unwrap_or_default().trim().to_owned();
+    let description = description.and_then(|text| text.read_text(faults)).unwrap_or_default().trim().to_owned();
     let what = "a letter, then letters, digits, `_` and `-`";
     let name = node.required("name", name, what, faults).and_then(|(at, name)| {
         if !is_name(name) {

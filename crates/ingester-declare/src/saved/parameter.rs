@@ -15,7 +15,7 @@ pub(super) const LONGEST: usize = 63;
 pub struct Parameter {
     pub(super) name: String,
     pub(super) ty: ParameterType,
-    pub(super) default: Option<Bound>,
+    pub(super) default: Option<ParameterValue>,
     pub(super) description: String,
 }
 
@@ -38,7 +38,7 @@ pub enum ParameterType {
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Bound {
+pub(super) enum ParameterValue {
     One(Value),
     Several(Vec<Value>),
 }
@@ -106,23 +106,23 @@ impl Parameter {
     }
 
     /// Some value of its type, to check with. As a text it is what errors show.
-    pub(super) fn sample(&self) -> Bound {
+    pub(super) fn sample(&self) -> ParameterValue {
         let text = || Value::text(format!("${{{}}}", self.name));
-        Bound::One(match self.ty {
+        ParameterValue::One(match self.ty {
             ParameterType::String => text(),
             ParameterType::Integer => Value::Int(1),
             ParameterType::Number => Value::Double(0.5),
             ParameterType::Boolean => Value::Bool(true),
             ParameterType::Time => Value::text("2026-01-31T10:00:00Z"),
-            ParameterType::List => return Bound::Several(vec![text()]),
+            ParameterType::List => return ParameterValue::Several(vec![text()]),
         })
     }
 
     /// The value that it has if none is given, as people write it; `None` if one must be given.
     pub fn default_text(&self) -> Option<String> {
         self.default.as_ref().map(|default| match default {
-            Bound::One(value) => value.to_string(),
-            Bound::Several(values) => values.iter().map(escaped).collect::<Vec<_>>().join(","),
+            ParameterValue::One(value) => value.to_string(),
+            ParameterValue::Several(values) => values.iter().map(escaped).collect::<Vec<_>>().join(","),
         })
     }
 }
@@ -157,8 +157,8 @@ impl ParameterType {
     }
 
     /// The value that a text stands for.
-    fn of_text(self, text: &str) -> Option<Bound> {
-        Some(Bound::One(match self {
+    fn of_text(self, text: &str) -> Option<ParameterValue> {
+        Some(ParameterValue::One(match self {
             ParameterType::String => Value::text(text),
             ParameterType::Integer => match text.parse() {
                 Ok(number) => Value::Int(number),
@@ -168,13 +168,13 @@ impl ParameterType {
             ParameterType::Boolean => Value::Bool(text.parse().ok()?),
             // As it was written: the token of a page is good for the same question a minute later.
             ParameterType::Time => parse_time(text, Micros::now()).map(|_| Value::text(text)).ok()?,
-            ParameterType::List => return Some(Bound::Several(between_commas(text)?)),
+            ParameterType::List => return Some(ParameterValue::Several(between_commas(text)?)),
         }))
     }
 
     /// The value that a file has.
-    pub(super) fn of_content(self, content: &Content) -> Option<Bound> {
-        Some(Bound::One(match (self, content) {
+    pub(super) fn of_content(self, content: &Content) -> Option<ParameterValue> {
+        Some(ParameterValue::One(match (self, content) {
             (ParameterType::String, Content::Text(text)) => Value::text(text.as_str()),
             (ParameterType::Boolean, Content::Truth(value)) => Value::Bool(*value),
             (ParameterType::Time, Content::Text(text))
@@ -184,7 +184,7 @@ impl ParameterType {
                     Content::Text(text) => Some(Value::text(text.as_str())),
                     _ => None,
                 });
-                return texts.collect::<Option<_>>().map(Bound::Several);
+                return texts.collect::<Option<_>>().map(ParameterValue::Several);
             }
             _ => return None,
         }))
@@ -206,8 +206,8 @@ impl fmt::Display for ParameterType {
 }
 
 /// The values of all parameters, in their order.
-pub(super) fn bind(parameters: &[Parameter], given: &[(String, String)]) -> Result<Vec<Bound>, BindError> {
-    let mut values: Vec<Option<Bound>> = vec![None; parameters.len()];
+pub(super) fn bind(parameters: &[Parameter], given: &[(String, String)]) -> Result<Vec<ParameterValue>, BindError> {
+    let mut values: Vec<Option<ParameterValue>> = vec![None; parameters.len()];
     for (name, text) in given {
         let Some(i) = parameters.iter().position(|parameter| parameter.name == *name) else {
             return Err(BindError::Unknown { name: shortened(name), hint: meant(parameters, name) });
@@ -216,18 +216,19 @@ pub(super) fn bind(parameters: &[Parameter], given: &[(String, String)]) -> Resu
         let wrong = || BindError::WrongType { name: name.clone(), value: shortened(text), ty };
         let value = ty.of_text(text).ok_or_else(wrong)?;
         match (&mut values[i], value) {
-            (Some(Bound::Several(all)), Bound::Several(more)) => all.extend(more),
+            (Some(ParameterValue::Several(all)), ParameterValue::Several(more)) => all.extend(more),
             (Some(_), _) => return Err(BindError::Twice(name.clone())),
             (none, value) => *none = Some(value),
         }
     }
-    let lacks = |(parameter, value): &(&Parameter, &Option<Bound>)| value.is_none() && parameter.default.is_none();
+    let lacks =
+        |(parameter, value): &(&Parameter, &Option<ParameterValue>)| value.is_none() && parameter.default.is_none();
     let missing = parameters.iter().zip(&values).filter(lacks);
     let missing: Vec<_> = missing.map(|(parameter, _)| (parameter.name.clone(), parameter.ty)).collect();
     if !missing.is_empty() {
         return Err(BindError::Missing(missing));
     }
-    let value = |(parameter, value): (&Parameter, Option<Bound>)| value.or_else(|| parameter.default.clone());
+    let value = |(parameter, value): (&Parameter, Option<ParameterValue>)| value.or_else(|| parameter.default.clone());
     Ok(parameters.iter().zip(values).filter_map(value).collect())
 }
 

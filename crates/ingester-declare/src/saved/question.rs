@@ -2,8 +2,8 @@
 
 use super::SYNTAX;
 use super::entries::Entries;
-use super::parameter::{Bound, Parameter, is_name, meant};
-use crate::text::{Content, Faults, Located, Tree};
+use super::parameter::{Parameter, ParameterValue, is_name, meant};
+use crate::text::{Content, Faults, Tree, TreeNode};
 use ingester_core::kind::Kind;
 use ingester_core::place::shortened;
 use ingester_core::schema::Table;
@@ -35,7 +35,7 @@ const FILTER: [&str; 17] = [
 const ABOUT: usize = 6;
 
 /// The query, and its mistakes.
-pub(super) struct Asked {
+pub(super) struct ParsedQuery {
     pub(super) ask: Ask,
     pub(super) limit: Option<u32>,
     pub(super) faults: Faults,
@@ -58,17 +58,17 @@ pub(super) fn read(
     definition: &Tree,
     kind: &Kind,
     parameters: &[Parameter],
-    values: &[Bound],
+    values: &[ParameterValue],
     purpose: Purpose,
-) -> Asked {
-    let root = Located::new("", definition, &SYNTAX);
+) -> ParsedQuery {
+    let root = TreeNode::new("", definition, &SYNTAX);
     let table = kind.table();
     let used = vec![false; parameters.len()];
     let mut reader = Reader { table, scan: false, parameters, values, purpose, used, faults: Vec::new() };
     // Unknown keys are faults of the file, which were found before.
     let mut ask = Ask::new(Spelling::Saved);
     let Some(Entries { own: [.., declared, filter, limit], asked }) = Entries::read(&root, &mut Vec::new()) else {
-        return Asked { ask, limit: None, faults: reader.faults };
+        return ParsedQuery { ask, limit: None, faults: reader.faults };
     };
     // It decides which fields the others may name.
     reader.scan =
@@ -93,14 +93,14 @@ pub(super) fn read(
             Err(error) => reader.faults.push(root.fault(error.to_string())),
         }
     }
-    Asked { ask, limit, faults: reader.faults }
+    ParsedQuery { ask, limit, faults: reader.faults }
 }
 
 struct Reader<'r> {
     table: &'static Table,
     scan: bool,
     parameters: &'r [Parameter],
-    values: &'r [Bound],
+    values: &'r [ParameterValue],
     purpose: Purpose,
     used: Vec<bool>,
     faults: Faults,
@@ -108,7 +108,7 @@ struct Reader<'r> {
 
 /// The meaning of a text of a file.
 #[derive(Debug, PartialEq, Eq)]
-enum Written<'t> {
+enum TextMeaning<'t> {
     Text(String),
     Parameter(&'t str),
     /// A parameter with more text around it.
@@ -116,32 +116,32 @@ enum Written<'t> {
 }
 
 /// `${name}` is a parameter, and `$${` stands for `${`.
-fn written(text: &str) -> Written<'_> {
+fn written(text: &str) -> TextMeaning<'_> {
     let whole = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     if let Some(name) = whole.filter(|name| is_name(name)) {
-        return Written::Parameter(name);
+        return TextMeaning::Parameter(name);
     }
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         let (before, behind) = rest.split_at(at);
-        let Some(before) = before.strip_suffix('$') else { return Written::Mixed };
+        let Some(before) = before.strip_suffix('$') else { return TextMeaning::Mixed };
         plain.push_str(before);
         plain.push_str("${");
         rest = &behind[2..];
     }
     plain.push_str(rest);
-    Written::Text(plain)
+    TextMeaning::Text(plain)
 }
 
 impl Reader<'_> {
     /// Returns the value at a place, which may be a parameter.
-    fn value(&mut self, node: &Located<'_>) -> Option<Bound> {
+    fn value(&mut self, node: &TreeNode<'_>) -> Option<ParameterValue> {
         let text = match node.content() {
-            Content::Truth(value) => return Some(Bound::One(Value::Bool(*value))),
+            Content::Truth(value) => return Some(ParameterValue::One(Value::Bool(*value))),
             Content::Number(number) => {
                 let whole = number.parse().map(Value::Int).or_else(|_| number.parse().map(Value::UInt)).ok();
-                return whole.or_else(|| number.parse().map(Value::Double).ok()).map(Bound::One);
+                return whole.or_else(|| number.parse().map(Value::Double).ok()).map(ParameterValue::One);
             }
             Content::Text(text) => text,
             Content::Null | Content::List(_) | Content::Map(_) => {
@@ -150,8 +150,8 @@ impl Reader<'_> {
             }
         };
         match written(text) {
-            Written::Text(text) => Some(Bound::One(Value::text(text))),
-            Written::Parameter(name) => {
+            TextMeaning::Text(text) => Some(ParameterValue::One(Value::text(text))),
+            TextMeaning::Parameter(name) => {
                 let Some(i) = self.parameters.iter().position(|parameter| parameter.name == name) else {
                     if self.purpose != (Purpose::Check { complete: false }) {
                         let hint = meant(self.parameters, name);
@@ -162,7 +162,7 @@ impl Reader<'_> {
                 self.used[i] = true;
                 self.values.get(i).cloned()
             }
-            Written::Mixed => {
+            TextMeaning::Mixed => {
                 let text = shortened(text);
                 let what = format!(
                     "`{text}`: a parameter is a whole value, such as `${{name}}`; for `${{` itself write `$${{`"
@@ -173,10 +173,10 @@ impl Reader<'_> {
         }
     }
 
-    fn one(&mut self, node: &Located<'_>) -> Option<Value> {
+    fn one(&mut self, node: &TreeNode<'_>) -> Option<Value> {
         match self.value(node)? {
-            Bound::One(value) => Some(value),
-            Bound::Several(_) => {
+            ParameterValue::One(value) => Some(value),
+            ParameterValue::Several(_) => {
                 self.faults.push(
                     node.fault("this parameter is a list, which goes with `in`, `notIn`, `namespaces` and `uids`"),
                 );
@@ -185,14 +185,14 @@ impl Reader<'_> {
         }
     }
 
-    fn several(&mut self, node: &Located<'_>) -> Option<Vec<Value>> {
+    fn several(&mut self, node: &TreeNode<'_>) -> Option<Vec<Value>> {
         if let Some(elements) = node.items() {
             let values: Vec<Option<Value>> = elements.iter().map(|element| self.one(element)).collect();
             return values.into_iter().collect();
         }
         match self.value(node)? {
-            Bound::Several(values) => Some(values),
-            Bound::One(_) => {
+            ParameterValue::Several(values) => Some(values),
+            ParameterValue::One(_) => {
                 self.faults.push(node.fault("expected a list, or a parameter that is one"));
                 None
             }
@@ -200,7 +200,7 @@ impl Reader<'_> {
     }
 
     /// Sets a key, place by place, so that each mistake has its own.
-    fn key(&mut self, key: &'static AskKey, node: &Located<'_>, ask: &mut Ask) {
+    fn key(&mut self, key: &'static AskKey, node: &TreeNode<'_>, ask: &mut Ask) {
         for (node, values) in self.values(key, node) {
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             let alone = || {
@@ -219,7 +219,7 @@ impl Reader<'_> {
     }
 
     /// The values of a key, and where they are.
-    fn values<'t>(&mut self, key: &AskKey, node: &Located<'t>) -> Vec<(Located<'t>, Vec<String>)> {
+    fn values<'t>(&mut self, key: &AskKey, node: &TreeNode<'t>) -> Vec<(TreeNode<'t>, Vec<String>)> {
         match key.meaning() {
             Meaning::Scan => {
                 let truth = node.truth(&mut self.faults);
@@ -227,11 +227,11 @@ impl Reader<'_> {
             }
             Meaning::Namespaces | Meaning::Uids => {
                 let values = self.several(node).unwrap_or_default();
-                let texts = values.into_iter().filter_map(|value| self.text(node, value)).collect();
+                let texts = values.into_iter().filter_map(|value| self.read_text(node, value)).collect();
                 vec![(node.clone(), texts)]
             }
             Meaning::Time { .. } | Meaning::At => {
-                let text = self.one(node).and_then(|value| self.text(node, value));
+                let text = self.one(node).and_then(|value| self.read_text(node, value));
                 text.map(|text| (node.clone(), vec![text])).into_iter().collect()
             }
             Meaning::States | Meaning::Labels | Meaning::Fields | Meaning::Order => {
@@ -239,7 +239,7 @@ impl Reader<'_> {
                 if elements.is_empty() && key.meaning() == Meaning::States {
                     self.faults.push(node.fault("expected a state"));
                 }
-                let text = |element: Located<'t>| {
+                let text = |element: TreeNode<'t>| {
                     let text = self.plain(&element)?.to_owned();
                     Some((element, vec![text]))
                 };
@@ -248,7 +248,7 @@ impl Reader<'_> {
         }
     }
 
-    fn text(&mut self, node: &Located<'_>, value: Value) -> Option<String> {
+    fn read_text(&mut self, node: &TreeNode<'_>, value: Value) -> Option<String> {
         match value {
             Value::Text(text) => Some(text.to_string()),
             value => {
@@ -258,7 +258,7 @@ impl Reader<'_> {
         }
     }
 
-    fn limit(&mut self, node: &Located<'_>) -> Option<u32> {
+    fn limit(&mut self, node: &TreeNode<'_>) -> Option<u32> {
         let value = self.one(node)?;
         let limit = match value {
             Value::Int(number) => u32::try_from(number).ok().filter(|limit| *limit > 0),
@@ -270,16 +270,16 @@ impl Reader<'_> {
         limit
     }
 
-    fn filter(&mut self, node: &Located<'_>) -> Option<Filter> {
+    fn filter(&mut self, node: &TreeNode<'_>) -> Option<Filter> {
         let fields = node.fields(FILTER, &mut self.faults)?;
         let (about, tests) = fields.split_at(ABOUT);
-        let given: Vec<(&str, &Located<'_>)> =
+        let given: Vec<(&str, &TreeNode<'_>)> =
             FILTER.into_iter().zip(about).filter_map(|(name, node)| node.as_ref().map(|node| (name, node))).collect();
         let [(about, subject)] = given[..] else {
             self.faults.push(node.fault(format!("expected exactly one of {}", FILTER[..ABOUT].join(", "))));
             return None;
         };
-        let tests: Vec<(&str, &Located<'_>)> = FILTER[ABOUT..]
+        let tests: Vec<(&str, &TreeNode<'_>)> = FILTER[ABOUT..]
             .iter()
             .zip(tests)
             .filter_map(|(name, node)| node.as_ref().map(|node| (*name, node)))
@@ -318,7 +318,7 @@ impl Reader<'_> {
         if filters.len() > 1 { Some(Filter::And(filters)) } else { filters.pop() }
     }
 
-    fn filters(&mut self, node: &Located<'_>) -> Option<Vec<Filter>> {
+    fn filters(&mut self, node: &TreeNode<'_>) -> Option<Vec<Filter>> {
         let elements = node.items().filter(|elements| !elements.is_empty());
         if elements.is_none() {
             self.faults.push(node.fault("expected a list of filters"));
@@ -327,7 +327,7 @@ impl Reader<'_> {
     }
 
     /// A test, and whether its negation is meant.
-    fn test(&mut self, test: &str, node: &Located<'_>) -> Option<(Test, bool)> {
+    fn test(&mut self, test: &str, node: &TreeNode<'_>) -> Option<(Test, bool)> {
         Some(match test {
             "equals" => (Test::Equal(self.one(node)?), false),
             "notEquals" => (Test::Equal(self.one(node)?), true),
@@ -355,16 +355,16 @@ impl Reader<'_> {
     }
 
     /// Returns the type of the parameter that a sample stands for, for an error about the sample.
-    fn declared(&self, value: &Located<'_>) -> Option<String> {
+    fn declared(&self, value: &TreeNode<'_>) -> Option<String> {
         let Content::Text(text) = value.content() else { return None };
-        let Written::Parameter(name) = written(text) else { return None };
+        let TextMeaning::Parameter(name) = written(text) else { return None };
         let parameter = self.parameters.iter().find(|parameter| parameter.name == name)?;
         (self.purpose != Purpose::Ask).then(|| format!(" (`${{{name}}}` is of the type {})", parameter.ty.name()))
     }
 
     /// A text that has no parameters.
-    fn plain<'t>(&mut self, node: &Located<'t>) -> Option<&'t str> {
-        let text = node.text(&mut self.faults)?;
+    fn plain<'t>(&mut self, node: &TreeNode<'t>) -> Option<&'t str> {
+        let text = node.read_text(&mut self.faults)?;
         if text.contains("${") {
             let what = "only a value of `filter`, a namespace, a uid, a time and the limit can be a parameter";
             self.faults.push(node.fault(format!("`{}`: {what}", shortened(text))));
@@ -374,7 +374,7 @@ impl Reader<'_> {
     }
 
     /// Checks a part of the query against the table.
-    fn check(&mut self, node: &Located<'_>, part: &Query) {
+    fn check(&mut self, node: &TreeNode<'_>, part: &Query) {
         // Only a program that has the kind knows whether it keeps a history.
         let part = Query { scan: self.scan, at: None, ..part.clone() };
         if let Err(error) = part.check(self.table) {

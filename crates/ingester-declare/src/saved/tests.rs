@@ -4,7 +4,7 @@ use crate::text::Fault;
 use ingester_core::kind::{Definition, Kind};
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::Select;
-use ingester_sql::dialect::{Dialect, OfGroup, Range, Statement as _};
+use ingester_sql::dialect::{Dialect, GroupFilter, Range, Statement as _};
 use ingester_sql::query::{Ask, AskKey, Filter, Order, Query, Spelling, States, Test};
 use proptest::prelude::*;
 use serde_json::json;
@@ -39,7 +39,7 @@ fn bind(query: &SavedQuery, pairs: &[(&str, &str)]) -> Result<BoundQuery, String
     query.bind(&given(pairs)).map_err(|error| error.to_string())
 }
 
-fn text(text: &str) -> Value {
+fn text_value(text: &str) -> Value {
     Value::text(text)
 }
 
@@ -82,20 +82,20 @@ limit: ${most}
         bind(&query, &[("team", "pricing"), ("names", r"a,b\,c"), ("names", "d"), ("old", "true")]).unwrap();
     assert_eq!((kind.table().name.as_str(), limit), ("model", Some(10)));
     let field = Filter::field;
-    let names = ["a", "b,c", "d"].map(text).to_vec();
+    let names = ["a", "b,c", "d"].map(text_value).to_vec();
     let expected = Query {
         namespaces: vec!["ml".into(), "ads".into()],
         states: States { evicted: false, ..States::ALL },
         filters: vec![
             Filter::And(vec![
-                Filter::label("team", Test::Equal(text("pricing"))),
+                Filter::label("team", Test::Equal(text_value("pricing"))),
                 Filter::And(vec![
-                    field("metadata.creationTimestamp", Test::Less(text("2999-01-01"))),
-                    field("metadata.creationTimestamp", Test::GreaterOrEqual(text("7d"))),
+                    field("metadata.creationTimestamp", Test::Less(text_value("2999-01-01"))),
+                    field("metadata.creationTimestamp", Test::GreaterOrEqual(text_value("7d"))),
                 ]),
                 Filter::Or(vec![
                     field("name", Test::In(names)),
-                    field("name", Test::In(vec![text("x"), text("pricing")])).negated(),
+                    field("name", Test::In(vec![text_value("x"), text_value("pricing")])).negated(),
                     Filter::And(vec![
                         field("res_version", Test::Equal(Value::Int(3))).negated(),
                         field("res_version", Test::LessOrEqual(Value::Int(9))),
@@ -106,9 +106,9 @@ limit: ${most}
                 Filter::label("old", Test::Exists),
                 field("namespace", Test::Empty).negated(),
             ]),
-            Filter::label("stage", Test::In(vec![text("dev"), text("test")])),
+            Filter::label("stage", Test::In(vec![text_value("dev"), text_value("test")])),
             Filter::label("draft", Test::Exists).negated(),
-            field("metadata.name", Test::Equal(text("b"))).negated(),
+            field("metadata.name", Test::Equal(text_value("b"))).negated(),
         ],
         order: vec![
             Order { field: "create_time".into(), descending: true },
@@ -145,10 +145,10 @@ fn the_keys_of_every_question_are_those_of_a_file() {
         states: States::DELETED,
         filters: vec![
             label("x"),
-            Filter::label("team", Test::Equal(text("a"))),
+            Filter::label("team", Test::Equal(text_value("a"))),
             label("old").negated(),
-            Filter::field("create_time", Test::Less(text("2026-01-31"))),
-            Filter::field("delete_time", Test::GreaterOrEqual(text("30d"))),
+            Filter::field("create_time", Test::Less(text_value("2026-01-31"))),
+            Filter::field("delete_time", Test::GreaterOrEqual(text_value("30d"))),
         ],
         ..Query::default()
     };
@@ -343,7 +343,7 @@ fn a_dollar_and_a_brace_are_written_with_two_dollars() {
     {
         let query = saved(&format!("filter: {{label: a, equals: '{written}'}}"));
         let asked = bind(&query, &[]).unwrap().query;
-        assert_eq!(asked.filters, [Filter::label("a", Test::Equal(text(meant)))], "{written}");
+        assert_eq!(asked.filters, [Filter::label("a", Test::Equal(text_value(meant)))], "{written}");
     }
     for mixed in ["${x", "${}", "${x}${x}", "${ x}", "a${x}", "${x}a", "$${x}${x}"] {
         let said = mistakes(&format!(
@@ -390,7 +390,7 @@ fn parameters_are_bound_or_refused_by_name() {
     assert_eq!(bind(&query, &pairs).unwrap().query, bind(&query, &pairs[..2]).unwrap().query);
     let empty = bind(&query, &[("team", ""), ("number", "5"), ("teams", "")]).unwrap().query;
     let Filter::And(filters) = &empty.filters[0] else { panic!("{empty:?}") };
-    assert_eq!(filters[0], Filter::label("t", Test::Equal(text(""))));
+    assert_eq!(filters[0], Filter::label("t", Test::Equal(text_value(""))));
     assert_eq!(filters[2], Filter::label("s", Test::In(Vec::new())));
 }
 
@@ -455,7 +455,7 @@ fn queries_are_listed_as_kubernetes_objects() {
 /// The statement that asks a query, in each dialect.
 fn statements(query: &Query) -> Vec<String> {
     let checked = query.check(MODEL.table()).unwrap();
-    let (group, range) = (OfGroup::new(MODEL.group()), Range { null: None, after: None });
+    let (group, range) = (GroupFilter::new(MODEL.group()), Range { null: None, after: None });
     let select = Select::new(&checked, &group, &[], (&range, ingester_sql::query::Route::Free), 10, 1000);
     Dialect::ALL.map(|dialect| select.sql(dialect).as_str().to_owned()).to_vec()
 }

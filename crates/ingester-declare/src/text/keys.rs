@@ -1,18 +1,18 @@
 //! The keys of a map. Keys that were taken are known; those that are left are unknown.
 
-use super::{Fault, Faults, Located};
+use super::{Fault, Faults, TreeNode};
 use ingester_core::nearest::nearest;
 
 /// The keys of a map that were not taken yet.
 #[derive(Debug, Default)]
 pub struct Keys<'t> {
-    left: Vec<(&'t str, Located<'t>)>,
+    left: Vec<(&'t str, TreeNode<'t>)>,
     known: Vec<&'static str>,
 }
 
 /// A key that its map may not have.
 #[derive(Clone, Debug)]
-pub struct Unknown {
+pub struct UnknownKey {
     place: Fault,
     key: String,
     shown: String,
@@ -21,17 +21,17 @@ pub struct Unknown {
 }
 
 impl<'t> Keys<'t> {
-    pub(super) fn new(left: Vec<(&'t str, Located<'t>)>) -> Self {
+    pub(super) fn new(left: Vec<(&'t str, TreeNode<'t>)>) -> Self {
         Keys { left, known: Vec::new() }
     }
 
     /// The value of a key, which is known from now on. Nothing (`null`) counts as absent.
-    pub fn take(&mut self, key: &'static str) -> Option<Located<'t>> {
+    pub fn take(&mut self, key: &'static str) -> Option<TreeNode<'t>> {
         self.take_any(key).filter(|value| !value.is_null())
     }
 
     /// As [`Keys::take`], for a key for which `null` has a meaning.
-    pub(crate) fn take_any(&mut self, key: &'static str) -> Option<Located<'t>> {
+    pub(crate) fn take_any(&mut self, key: &'static str) -> Option<TreeNode<'t>> {
         self.known.push(key);
         let place = self.left.iter().position(|(there, _)| *there == key)?;
         Some(self.left.remove(place).1)
@@ -54,16 +54,16 @@ impl<'t> Keys<'t> {
     }
 
     /// The keys that are left, in the order of the file, with their values.
-    pub fn unknown(self) -> Vec<(Unknown, Located<'t>)> {
-        let unknown = |(key, value): (&str, Located<'t>)| {
-            let (place, shown, hint) = (value.fault(""), value.syntax.shown(key), (value.syntax.hint)(key));
-            (Unknown { place, key: key.to_owned(), shown, hint, known: self.known.clone() }, value)
+    pub fn unknown(self) -> Vec<(UnknownKey, TreeNode<'t>)> {
+        let unknown = |(key, value): (&str, TreeNode<'t>)| {
+            let (place, shown, hint) = (value.fault(""), value.syntax.render_key(key), (value.syntax.hint)(key));
+            (UnknownKey { place, key: key.to_owned(), shown, hint, known: self.known.clone() }, value)
         };
         self.left.into_iter().map(unknown).collect()
     }
 }
 
-impl Unknown {
+impl UnknownKey {
     /// The known key that is most likely meant.
     pub fn meant(&self) -> Option<&'static str> {
         nearest(&self.key, &self.known).filter(|_| self.hint.is_none())
@@ -91,14 +91,14 @@ impl Unknown {
 
 #[cfg(test)]
 mod tests {
-    use crate::text::{Faults, Located, Syntax, read};
+    use crate::text::{Faults, Syntax, TreeNode, read};
 
     const PLAIN: Syntax = Syntax { passwords: false, hint: |key| (key == "with").then_some("write `path`") };
     const PASSWORDS: Syntax = Syntax { passwords: true, hint: |_| None };
 
     fn said(text: &str, syntax: &'static Syntax) -> Vec<String> {
         let (tree, mut faults) = (read(text, syntax).unwrap(), Faults::new());
-        Located::new("file", &tree, syntax).fields(["path", "column"], &mut faults);
+        TreeNode::new("file", &tree, syntax).fields(["path", "column"], &mut faults);
         faults.iter().map(ToString::to_string).collect()
     }
 
@@ -124,7 +124,7 @@ mod tests {
     fn what_an_unknown_key_means_is_taken_unless_it_is_there_itself() {
         for (text, taken) in [("pat: a", Some(1)), ("pat: a\npath: b", Some(2)), ("with: a", None), ("path: ~", None)] {
             let (tree, mut faults) = (read(text, &PLAIN).unwrap(), Faults::new());
-            let [path, _] = Located::new("", &tree, &PLAIN).fields(["path", "column"], &mut faults).unwrap();
+            let [path, _] = TreeNode::new("", &tree, &PLAIN).fields(["path", "column"], &mut faults).unwrap();
             assert_eq!(path.map(|path| path.tree.line), taken, "{text}");
         }
     }

@@ -5,7 +5,7 @@ use ingester_core::place::shortened;
 
 /// A value, and where it is.
 #[derive(Clone, Debug)]
-pub struct Located<'t> {
+pub struct TreeNode<'t> {
     /// The value.
     pub tree: &'t Tree,
     /// The path from the file's root, which is empty.
@@ -15,16 +15,16 @@ pub struct Located<'t> {
     is_public: bool,
 }
 
-impl<'t> Located<'t> {
+impl<'t> TreeNode<'t> {
     /// The value at this path of a file.
     pub fn new(path: impl Into<String>, tree: &'t Tree, syntax: &'static Syntax) -> Self {
-        Located { tree, path: path.into(), syntax, is_public: false }
+        TreeNode { tree, path: path.into(), syntax, is_public: false }
     }
 
     /// The same value, which is no password by its key. Faults repeat it, and what is in it.
     #[must_use]
     pub fn public(self) -> Self {
-        Located { is_public: true, ..self }
+        TreeNode { is_public: true, ..self }
     }
 
     /// Returns the value's content.
@@ -61,30 +61,30 @@ impl<'t> Located<'t> {
     }
 
     fn part(&self, path: String, tree: &'t Tree) -> Self {
-        Located { tree, path, ..*self }
+        TreeNode { tree, path, ..*self }
     }
 
     /// The value of a key of this map.
     pub fn child(&self, key: &str, tree: &'t Tree) -> Self {
-        let (path, key) = (&self.path, self.syntax.shown(key));
+        let (path, key) = (&self.path, self.syntax.render_key(key));
         self.part(if path.is_empty() { key } else { format!("{path}.{key}") }, tree)
     }
 
     /// The entries of a map, each key once, in the order of the file. A key that comes twice is a fault; so is a value
     /// that is not a map: then `what` says what is expected, and the result is `None`.
-    pub fn entries(&self, what: &str, faults: &mut Faults) -> Option<Vec<(&'t str, Located<'t>)>> {
+    pub fn entries(&self, what: &str, faults: &mut Faults) -> Option<Vec<(&'t str, TreeNode<'t>)>> {
         let Content::Map(map) = self.content() else {
             faults.push(self.expected(what));
             return None;
         };
-        let mut entries: Vec<(&str, Located<'t>)> = Vec::with_capacity(map.len());
+        let mut entries: Vec<(&str, TreeNode<'t>)> = Vec::with_capacity(map.len());
         for (key, tree) in map {
             let child = self.child(key, tree);
             match entries.iter().find(|(there, _)| there == key) {
                 None => entries.push((key, child)),
                 Some((_, first)) => faults.push(child.fault(format!(
                     "the key `{}` is there twice, first on line {}; remove one of them",
-                    self.syntax.shown(key),
+                    self.syntax.render_key(key),
                     first.tree.line
                 ))),
             }
@@ -107,7 +107,7 @@ impl<'t> Located<'t> {
         &self,
         names: [&'static str; N],
         faults: &mut Faults,
-    ) -> Option<[Option<Located<'t>>; N]> {
+    ) -> Option<[Option<TreeNode<'t>>; N]> {
         let mut keys = self.keys_of(&names, faults)?;
         Some(names.map(|name| keys.take(name)))
     }
@@ -116,15 +116,15 @@ impl<'t> Located<'t> {
     pub fn required(
         &self,
         name: &str,
-        value: Option<Located<'t>>,
+        value: Option<TreeNode<'t>>,
         what: &str,
         faults: &mut Faults,
-    ) -> Option<(Located<'t>, &'t str)> {
+    ) -> Option<(TreeNode<'t>, &'t str)> {
         let Some(value) = value else {
             faults.push(self.fault(format!("`{name}` is missing: {what}")));
             return None;
         };
-        let text = value.text(faults)?;
+        let text = value.read_text(faults)?;
         if text.is_empty() {
             faults.push(value.fault(format!("`{name}` is empty: {what}")));
             return None;
@@ -133,14 +133,14 @@ impl<'t> Located<'t> {
     }
 
     /// The elements, if it is a list.
-    pub fn items(&self) -> Option<Vec<Located<'t>>> {
+    pub fn items(&self) -> Option<Vec<TreeNode<'t>>> {
         let Content::List(list) = self.content() else { return None };
         let item = |(place, tree)| self.part(format!("{}[{place}]", self.path), tree);
         Some(list.iter().enumerate().map(item).collect())
     }
 
     /// The elements of a list; `None` after a fault.
-    pub fn list(&self, faults: &mut Faults) -> Option<Vec<Located<'t>>> {
+    pub fn list(&self, faults: &mut Faults) -> Option<Vec<TreeNode<'t>>> {
         let items = self.items();
         if items.is_none() {
             faults.push(self.expected("a list"));
@@ -149,17 +149,17 @@ impl<'t> Located<'t> {
     }
 
     /// The elements of a list; none after a fault.
-    pub fn elements(&self, faults: &mut Faults) -> Vec<Located<'t>> {
+    pub fn elements(&self, faults: &mut Faults) -> Vec<TreeNode<'t>> {
         self.list(faults).unwrap_or_default()
     }
 
     /// The elements of a list, or the value itself.
-    pub fn one_or_more(&self) -> Vec<Located<'t>> {
+    pub fn one_or_more(&self) -> Vec<TreeNode<'t>> {
         self.items().unwrap_or_else(|| vec![self.clone()])
     }
 
     /// The text; `None` after a fault.
-    pub fn text(&self, faults: &mut Faults) -> Option<&'t str> {
+    pub fn read_text(&self, faults: &mut Faults) -> Option<&'t str> {
         let what = match self.content() {
             Content::Text(text) => return Some(text),
             Content::Number(_) => "a text (in quotes)",

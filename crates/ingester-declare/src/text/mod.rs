@@ -1,6 +1,6 @@
 //! Files that people write and want reports about: configurations, kinds, saved queries.
 //!
-//! A text becomes a tree whose values know their lines. Each sort of file asks a [`Located`] value for the keys and values that it expects;
+//! A text becomes a tree whose values know their lines. Each sort of file asks a [`TreeNode`] value for the keys and values that it expects;
 //! everything else becomes [`Faults`], each with its line and its path.
 //!
 //! | file | what it has |
@@ -19,8 +19,8 @@ mod located;
 mod tree;
 
 pub use fault::{Fault, Faults, Mistake};
-pub use keys::{Keys, Unknown};
-pub use located::Located;
+pub use keys::{Keys, UnknownKey};
+pub use located::TreeNode;
 pub use tree::{Content, Tree, read, read_documents};
 
 use ingester_core::place::shortened;
@@ -46,7 +46,7 @@ pub struct Syntax {
 
 impl Syntax {
     /// A key as faults repeat it. In YAML, `password:hunter2` without a blank is a key.
-    fn shown(&self, key: &str) -> String {
+    fn render_key(&self, key: &str) -> String {
         if !self.passwords {
             return shortened(key);
         }

@@ -45,7 +45,7 @@ impl<'de> Reader<'de> {
             TokenKind::String => self.string()?,
             _ => Cow::Borrowed(self.number()?),
         };
-        parse_integer(&token).map_err(|fault| fault.of::<T>(start, self.since(start)))
+        parse_integer(&token).map_err(|fault| fault.into_error::<T>(start, self.since(start)))
     }
 
     /// Takes a number, or a string that may hold one.
@@ -56,7 +56,7 @@ impl<'de> Reader<'de> {
             TokenKind::String => parse_float(&self.string()?),
             _ => float_of_number(self.number()?).ok_or(Fault::Range),
         };
-        value.map_err(|fault| fault.of::<T>(start, self.since(start)))
+        value.map_err(|fault| fault.into_error::<T>(start, self.since(start)))
     }
 
     fn visit_object<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
@@ -155,9 +155,9 @@ impl<'de> de::SeqAccess<'de> for Members<'_, 'de> {
 }
 
 /// The members of a null.
-struct Nothing;
+struct NullMembers;
 
-impl<'de> de::MapAccess<'de> for Nothing {
+impl<'de> de::MapAccess<'de> for NullMembers {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, _: K) -> Result<Option<K::Value>, Error> {
@@ -169,7 +169,7 @@ impl<'de> de::MapAccess<'de> for Nothing {
     }
 }
 
-impl<'de> de::SeqAccess<'de> for Nothing {
+impl<'de> de::SeqAccess<'de> for NullMembers {
     type Error = Error;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, _: T) -> Result<Option<T::Value>, Error> {
@@ -207,7 +207,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
                 } else if let Ok(value) = token.parse() {
                     return visitor.visit_i64(value);
                 }
-                visitor.visit_f64(parse_float(token).map_err(|fault| fault.of::<f64>(start, token))?)
+                visitor.visit_f64(parse_float(token).map_err(|fault| fault.into_error::<f64>(start, token))?)
             }
         }
     }
@@ -299,7 +299,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.at_null() {
             self.null()?;
-            return visitor.visit_seq(Nothing);
+            return visitor.visit_seq(NullMembers);
         }
         self.visit_array(visitor, Nulls::Absent)
     }
@@ -320,7 +320,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.at_null() {
             self.null()?;
-            return visitor.visit_map(Nothing);
+            return visitor.visit_map(NullMembers);
         }
         self.visit_object(visitor, Nulls::Absent)
     }

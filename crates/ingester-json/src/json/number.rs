@@ -17,7 +17,7 @@ pub(super) enum Fault {
 impl Fault {
     /// The error for the value at `start` whose text is `raw`.
     #[cold]
-    pub(super) fn of<T>(self, start: usize, raw: &str) -> Error {
+    pub(super) fn into_error<T>(self, start: usize, raw: &str) -> Error {
         let found = describe(raw);
         let reason = match self {
             Fault::NotNumber => format!("expected a number, found {found}"),

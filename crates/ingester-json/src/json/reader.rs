@@ -405,7 +405,7 @@ impl<'a> Reader<'a> {
                 let start = std::mem::replace(&mut self.pos, end);
                 let number = self.since(start);
                 if scan::may_be_infinite(number) && number.parse().is_ok_and(f64::is_infinite) {
-                    return Err(Fault::Range.of::<f64>(start, number));
+                    return Err(Fault::Range.into_error::<f64>(start, number));
                 }
                 Ok(())
             }

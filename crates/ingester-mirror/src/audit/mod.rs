@@ -14,7 +14,7 @@ pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::lifecycle::{is_ghost, is_leaving, is_released};
-use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
+use crate::pipeline::{Item, LookReason, ObjectRef, Pipeline, uid_of};
 use crate::replicas::shard::Shard;
 use crate::sync::{Context, units};
 use crate::unit::{Scope, Unit};
@@ -25,13 +25,13 @@ use ingester_core::object::{Identity, Object};
 use ingester_core::row::Eviction;
 use ingester_core::schema::base;
 use ingester_core::value::Value;
-use ingester_store::{Evicted, LiveRow, StoreError, StoredRow};
+use ingester_store::{EvictedRows, LiveRow, StoreError, StoredRow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
-use verdict::{Wanted, judge};
+use verdict::{ClusterState, judge};
 
 /// Rows in one page.
 const ROWS: usize = 1000;
@@ -65,7 +65,7 @@ pub enum AuditError {
 
 /// The result of a repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Repaired {
+pub struct RepairResult {
     /// Objects and rows that were repaired.
     pub repaired: u64,
     /// Objects and rows that still differ.
@@ -115,7 +115,7 @@ pub async fn audit(
     repair: bool,
     report: &mut AuditReport,
     progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
-) -> Result<Repaired, AuditError> {
+) -> Result<RepairResult, AuditError> {
     audit_parts(context, kinds, None, config, repair, report, progress).await
 }
 
@@ -128,13 +128,13 @@ async fn audit_parts(
     repair: bool,
     report: &mut AuditReport,
     progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
-) -> Result<Repaired, AuditError> {
-    let mut repaired = Repaired::default();
+) -> Result<RepairResult, AuditError> {
+    let mut repaired = RepairResult::default();
     // Read whole kinds, once for all of their parts.
     let mut whole = config.clone();
     whole.ingester.replicas.enabled = false;
     // A person who repairs accepts the report, so no limit applies.
-    whole.ingester.sweep_limit = SweepLimit::of(0);
+    whole.ingester.sweep_limit = SweepLimit::from_rows(0);
     // This token is never cancelled: an audit ends by itself, or with the process.
     for unit in units(context, kinds, &Live::fixed(whole), &CancellationToken::new()) {
         let is_of_it = |part: &&Scope| part.kind.name() == unit.kind.name() && part.namespace == unit.namespace;
@@ -183,11 +183,11 @@ impl<'a> Auditor<'a> {
     }
 
     /// Compares the unit's objects with their rows, and repairs the differences if `repair`.
-    async fn audit(&mut self, repair: bool, report: &mut AuditReport) -> Result<Repaired, AuditError> {
+    async fn audit(&mut self, repair: bool, report: &mut AuditReport) -> Result<RepairResult, AuditError> {
         let suspects = self.suspects(report).await?;
         let findings = self.confirm(suspects).await?;
         let left = if repair { self.repair(&findings).await? } else { findings.len() };
-        let repaired = Repaired { repaired: (findings.len() - left) as u64, left: left as u64 };
+        let repaired = RepairResult { repaired: (findings.len() - left) as u64, left: left as u64 };
         for (suspect, finding) in findings {
             report.add(ReportEntry {
                 kind: self.unit().kind.name().to_owned(),
@@ -280,7 +280,7 @@ impl<'a> Auditor<'a> {
             }
             counts.objects += objects.len() as u64;
             let uids: Vec<&str> = objects.iter().map(|object| object.meta().uid.as_ref()).collect();
-            let stored = rows.stored(&uids).await?;
+            let stored = rows.read_stored(&uids).await?;
             let stored: HashMap<&str, &StoredRow> = stored.iter().map(|row| (row.uid.as_ref(), row)).collect();
             for object in &objects {
                 let meta = object.meta();
@@ -296,7 +296,7 @@ impl<'a> Auditor<'a> {
         }
         let mut after: Box<str> = "".into();
         loop {
-            let page = rows.live(Evicted::Included, &after, ROWS).await?;
+            let page = rows.live(EvictedRows::Included, &after, ROWS).await?;
             let Some(last) = page.last() else { break };
             after = last.uid.clone();
             let page: Vec<&LiveRow> = page.iter().filter(|row| self.has(&row.uid)).collect();
@@ -323,7 +323,7 @@ impl<'a> Auditor<'a> {
 
     fn judge(&self, object: Option<&Object>, stored: Option<&StoredRow>) -> Option<Finding> {
         let table = self.unit().kind.table();
-        let Some(object) = object else { return judge(table, &Wanted::Nothing, stored) };
+        let Some(object) = object else { return judge(table, &ClusterState::Nothing, stored) };
         let meta = object.meta();
         if let Some(stored) = stored.filter(|stored| is_ghost(stored.version(), meta, self.unit().rules())) {
             return Some(Finding::Ghost { object: meta.resource_version, stored: stored.res_version });
@@ -331,7 +331,7 @@ impl<'a> Auditor<'a> {
         match self.unit().row(object) {
             Ok(Some(row)) => {
                 let rules = self.unit().rules();
-                let wanted = Wanted::Object {
+                let wanted = ClusterState::Object {
                     row: &row,
                     terminating: is_leaving(meta, rules),
                     leaving: rules.evicts(meta),
@@ -340,8 +340,8 @@ impl<'a> Auditor<'a> {
                 };
                 judge(table, &wanted, stored).filter(|finding| !self.settles(finding, stored))
             }
-            Ok(None) => judge(table, &Wanted::Nothing, stored),
-            Err(reason) => judge(table, &Wanted::Undecodable(&reason), stored),
+            Ok(None) => judge(table, &ClusterState::Nothing, stored),
+            Err(reason) => judge(table, &ClusterState::Undecodable(&reason), stored),
         }
     }
 
@@ -378,7 +378,7 @@ impl<'a> Auditor<'a> {
             let looks: Vec<_> = portion.iter().map(|suspect| cluster.look(&suspect.namespace, &suspect.name)).collect();
             let texts: Vec<_> = futures::stream::iter(looks).buffered(REQUESTS).collect().await;
             let uids: Vec<&str> = portion.iter().map(|suspect| suspect.uid.as_ref()).collect();
-            let stored = rows.stored(&uids).await?;
+            let stored = rows.read_stored(&uids).await?;
             let stored: HashMap<&str, &StoredRow> = stored.iter().map(|row| (row.uid.as_ref(), row)).collect();
             for (suspect, text) in portion.iter().zip(texts) {
                 let text = match text {
@@ -413,8 +413,8 @@ impl<'a> Auditor<'a> {
                 let object =
                     ObjectRef { uid: uid.clone(), namespace: namespace.clone(), name: name.clone(), version: 0 };
                 let why = match finding {
-                    Finding::Orphaned | Finding::Rejected(_) => Why::Swept,
-                    _ => Why::Rewrite,
+                    Finding::Orphaned | Finding::Rejected(_) => LookReason::Swept,
+                    _ => LookReason::Rewrite,
                 };
                 self.pipeline.queue.push(Item::look(object, why, 0));
             }

@@ -39,9 +39,9 @@ fn names(units: &[Scope]) -> BTreeSet<String> {
 
 /// The units whose findings are shown, by kind.
 #[derive(Default)]
-struct Shown(Mutex<BTreeMap<Box<str>, BTreeSet<String>>>);
+struct ReportedUnits(Mutex<BTreeMap<Box<str>, BTreeSet<String>>>);
 
-impl Shown {
+impl ReportedUnits {
     fn units(&self) -> parking_lot::MutexGuard<'_, BTreeMap<Box<str>, BTreeSet<String>>> {
         self.0.lock()
     }
@@ -71,7 +71,7 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
     let chance =
         f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
     let (begin, mut last, mut left) = (Instant::now(), None, Vec::new());
-    let (mut moves, shown) = (context.assignment.changes(), Shown::default());
+    let (mut moves, shown) = (context.assignment.changes(), ReportedUnits::default());
     loop {
         let config = live.now();
         let (now, suspended) = (config.ingester.audit_period, config.ingester.suspend.clone());
@@ -118,7 +118,7 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
 }
 
 /// Audits one kind after the other. Returns the kinds that are not in SQL yet.
-async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) -> Vec<Kind> {
+async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &ReportedUnits) -> Vec<Kind> {
     let mut pending = Vec::new();
     for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.name())) {
         let name = kind.name();
@@ -208,7 +208,7 @@ fn of_each(counts: &Counts) -> [u64; FINDINGS.len()] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, FINDINGS, Shown, held, names, of_each};
+    use super::{Counts, FINDINGS, ReportedUnits, held, names, of_each};
     use crate::audit::{AuditReport, Finding, ReportEntry};
     use crate::fixture::MODEL;
     use crate::metrics::Metrics;
@@ -221,7 +221,8 @@ mod tests {
         let mut config = Config::default();
         config.ingester.audit_period = Some(Duration::from_secs(60));
         (config.ingester.replicas.enabled, config.ingester.replicas.shards) = (true, 2);
-        let (assignment, metrics, shown) = (Assignment::of_members(), Metrics::new().unwrap(), Shown::default());
+        let (assignment, metrics, shown) =
+            (Assignment::of_members(), Metrics::new().unwrap(), ReportedUnits::default());
         let units = ["Model 1/2", "Model 2/2"].map(str::to_owned);
         let found = || metrics.render().contains("ingester_audit_findings{finding=\"missing\",kind=\"Model\"} 4\n");
         let forgets = |config: &Config, now: &[String]| {

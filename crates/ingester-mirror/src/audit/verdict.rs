@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 /// The state of one uid in the cluster.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Wanted<'a> {
+pub(crate) enum ClusterState<'a> {
     /// No object, or one that the kind's predicate leaves out.
     Nothing,
     /// An object.
@@ -121,14 +121,14 @@ impl std::fmt::Display for Finding {
 ///
 /// A rejected object without a row, or with a row of an earlier version, is [`Finding::Rejected`]: writing it again would not
 /// help.
-pub(crate) fn judge(table: &Table, wanted: &Wanted<'_>, stored: Option<&StoredRow>) -> Option<Finding> {
+pub(crate) fn judge(table: &Table, wanted: &ClusterState<'_>, stored: Option<&StoredRow>) -> Option<Finding> {
     let (row, terminating, leaving, released, rejected) = match *wanted {
-        Wanted::Nothing => {
+        ClusterState::Nothing => {
             let lives = |stored: &StoredRow| stored.delete_time.is_none() && stored.evict_time.is_none();
             return stored.is_some_and(lives).then_some(Finding::Orphaned);
         }
-        Wanted::Undecodable(reason) => return Some(Finding::Rejected(reason.to_owned())),
-        Wanted::Object { row, terminating, leaving, released, rejected } => {
+        ClusterState::Undecodable(reason) => return Some(Finding::Rejected(reason.to_owned())),
+        ClusterState::Object { row, terminating, leaving, released, rejected } => {
             (row, terminating, leaving, released, rejected)
         }
     };
@@ -189,7 +189,7 @@ pub struct ReportEntry {
 impl Serialize for ReportEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Line<'a> {
+        struct FindingLine<'a> {
             kind: &'a str,
             namespace: &'a str,
             name: &'a str,
@@ -199,7 +199,7 @@ impl Serialize for ReportEntry {
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             differences: &'a [Difference],
         }
-        let line = Line {
+        let line = FindingLine {
             kind: &self.kind,
             namespace: &self.namespace,
             name: &self.name,
@@ -356,18 +356,18 @@ mod tests {
     }
 
     #[derive(Clone, Copy, PartialEq)]
-    enum As {
+    enum RowKind {
         Live,
         Tombstone,
         Evicted,
     }
 
-    fn stored(version: u64, state: As) -> StoredRow {
+    fn make_row(version: u64, state: RowKind) -> StoredRow {
         let Row { uid, values, labels, annotations, many, .. } = row(version);
         let (delete_time, evict_time) = match state {
-            As::Live => (None, None),
-            As::Tombstone => (Some(Micros(1)), None),
-            As::Evicted => (None, Some(Micros(1))),
+            RowKind::Live => (None, None),
+            RowKind::Tombstone => (Some(Micros(1)), None),
+            RowKind::Evicted => (None, Some(Micros(1))),
         };
         StoredRow {
             uid,
@@ -375,7 +375,7 @@ mod tests {
             ingest_version: 0,
             delete_time,
             evict_time,
-            eviction: if state == As::Evicted { Eviction::Intended } else { Eviction::None },
+            eviction: if state == RowKind::Evicted { Eviction::Intended } else { Eviction::None },
             values,
             labels,
             annotations,
@@ -383,19 +383,19 @@ mod tests {
         }
     }
 
-    fn live(row: &Row) -> Wanted<'_> {
-        Wanted::Object { row, terminating: false, leaving: false, released: false, rejected: None }
+    fn live(row: &Row) -> ClusterState<'_> {
+        ClusterState::Object { row, terminating: false, leaving: false, released: false, rejected: None }
     }
 
-    fn terminating(row: &Row) -> Wanted<'_> {
-        Wanted::Object { row, terminating: true, leaving: false, released: false, rejected: None }
+    fn terminating(row: &Row) -> ClusterState<'_> {
+        ClusterState::Object { row, terminating: true, leaving: false, released: false, rejected: None }
     }
 
-    fn leaving(row: &Row) -> Wanted<'_> {
-        Wanted::Object { row, terminating: false, leaving: true, released: false, rejected: None }
+    fn leaving(row: &Row) -> ClusterState<'_> {
+        ClusterState::Object { row, terminating: false, leaving: true, released: false, rejected: None }
     }
 
-    fn name(wanted: &Wanted<'_>, stored: Option<&StoredRow>) -> &'static str {
+    fn name(wanted: &ClusterState<'_>, stored: Option<&StoredRow>) -> &'static str {
         judge(&TABLE, wanted, stored).map_or("", |finding| finding.name())
     }
 
@@ -403,22 +403,22 @@ mod tests {
     fn a_live_object_needs_a_live_row_of_its_version() {
         let row = row(7);
         let wanted = live(&row);
-        assert_eq!(judge(&TABLE, &wanted, Some(&stored(7, As::Live))), None);
+        assert_eq!(judge(&TABLE, &wanted, Some(&make_row(7, RowKind::Live))), None);
         assert_eq!(judge(&TABLE, &wanted, None), Some(Finding::Missing));
-        let earlier = judge(&TABLE, &wanted, Some(&stored(6, As::Live)));
+        let earlier = judge(&TABLE, &wanted, Some(&make_row(6, RowKind::Live)));
         assert_eq!(earlier, Some(Finding::Stale { wanted: 7, stored: 6 }));
-        let later = judge(&TABLE, &wanted, Some(&stored(10, As::Live)));
+        let later = judge(&TABLE, &wanted, Some(&make_row(10, RowKind::Live)));
         assert_eq!(later, Some(Finding::Ahead { wanted: 7, stored: 10 }));
         // A sweep's tombstone has a later version than the object, and is wrong anyway.
         for version in [6, 7, 10] {
-            assert_eq!(judge(&TABLE, &wanted, Some(&stored(version, As::Tombstone))), Some(Finding::Deleted));
+            assert_eq!(judge(&TABLE, &wanted, Some(&make_row(version, RowKind::Tombstone))), Some(Finding::Deleted));
         }
     }
 
     #[test]
     fn a_row_of_the_same_version_with_other_contents_is_different() {
         let row = row(7);
-        let mut altered = stored(7, As::Live);
+        let mut altered = make_row(7, RowKind::Live);
         altered.values[base::NAME] = Value::text("other");
         let expected = Difference { what: "name".into(), wanted: "\"name\"".into(), stored: "\"other\"".into() };
         for wanted in [live(&row), terminating(&row), leaving(&row)] {
@@ -433,14 +433,14 @@ mod tests {
     fn a_terminating_object_may_have_a_live_row_or_a_tombstone() {
         let row = row(7);
         let wanted = terminating(&row);
-        assert_eq!(name(&wanted, Some(&stored(7, As::Live))), "");
+        assert_eq!(name(&wanted, Some(&make_row(7, RowKind::Live))), "");
         for version in [6, 7, 10] {
-            assert_eq!(name(&wanted, Some(&stored(version, As::Tombstone))), "");
+            assert_eq!(name(&wanted, Some(&make_row(version, RowKind::Tombstone))), "");
         }
-        assert_eq!(name(&wanted, Some(&stored(6, As::Live))), "stale");
-        assert_eq!(name(&wanted, Some(&stored(8, As::Live))), "ahead");
+        assert_eq!(name(&wanted, Some(&make_row(6, RowKind::Live))), "stale");
+        assert_eq!(name(&wanted, Some(&make_row(8, RowKind::Live))), "ahead");
         assert_eq!(name(&wanted, None), "missing");
-        let mut altered = stored(7, As::Tombstone);
+        let mut altered = make_row(7, RowKind::Tombstone);
         altered.values[base::JSON] = Value::text("[]");
         let finding = judge(&TABLE, &wanted, Some(&altered));
         let expected = Difference { what: "json".into(), wanted: "{}".into(), stored: "[]".into() };
@@ -451,54 +451,54 @@ mod tests {
     fn an_object_that_only_others_hold_needs_no_row() {
         let row = row(7);
         let released =
-            |rejected| Wanted::Object { row: &row, terminating: true, leaving: false, released: true, rejected };
+            |rejected| ClusterState::Object { row: &row, terminating: true, leaving: false, released: true, rejected };
         assert_eq!(name(&released(None), None), "");
         assert_eq!(name(&released(Some("too long")), None), "rejected");
-        assert_eq!(name(&released(None), Some(&stored(6, As::Live))), "stale");
-        assert_eq!(name(&released(None), Some(&stored(6, As::Tombstone))), "");
+        assert_eq!(name(&released(None), Some(&make_row(6, RowKind::Live))), "stale");
+        assert_eq!(name(&released(None), Some(&make_row(6, RowKind::Tombstone))), "");
     }
 
     #[test]
     fn an_evicted_row_is_right_during_and_after_its_objects_deletion() {
         let row = row(7);
         for version in [6, 7, 8] {
-            let evicted = stored(version, As::Evicted);
+            let evicted = make_row(version, RowKind::Evicted);
             assert_eq!(name(&terminating(&row), Some(&evicted)), "");
             assert_eq!(name(&leaving(&row), Some(&evicted)), "");
-            assert_eq!(name(&Wanted::Nothing, Some(&evicted)), "");
+            assert_eq!(name(&ClusterState::Nothing, Some(&evicted)), "");
         }
         // An object that is not leaving etcd has no evicted row.
-        assert_eq!(name(&live(&row), Some(&stored(6, As::Evicted))), "stale");
-        let finding = judge(&TABLE, &live(&row), Some(&stored(7, As::Evicted)));
+        assert_eq!(name(&live(&row), Some(&make_row(6, RowKind::Evicted))), "stale");
+        let finding = judge(&TABLE, &live(&row), Some(&make_row(7, RowKind::Evicted)));
         let Some(Finding::Different(differences)) = finding else { panic!("{finding:?}") };
         assert_eq!(differences.iter().map(|d| d.what.as_str()).collect::<Vec<_>>(), ["evict_time"]);
         // An object that is leaving and is not yet evicted is treated like any other.
-        assert_eq!(name(&leaving(&row), Some(&stored(7, As::Live))), "");
+        assert_eq!(name(&leaving(&row), Some(&make_row(7, RowKind::Live))), "");
         assert_eq!(name(&leaving(&row), None), "missing");
-        assert_eq!(name(&leaving(&row), Some(&stored(9, As::Tombstone))), "deleted");
+        assert_eq!(name(&leaving(&row), Some(&make_row(9, RowKind::Tombstone))), "deleted");
     }
 
     #[test]
     fn without_an_object_only_a_live_row_is_wrong() {
-        assert_eq!(name(&Wanted::Nothing, None), "");
-        assert_eq!(name(&Wanted::Nothing, Some(&stored(7, As::Live))), "orphaned");
-        assert_eq!(name(&Wanted::Nothing, Some(&stored(7, As::Tombstone))), "");
+        assert_eq!(name(&ClusterState::Nothing, None), "");
+        assert_eq!(name(&ClusterState::Nothing, Some(&make_row(7, RowKind::Live))), "orphaned");
+        assert_eq!(name(&ClusterState::Nothing, Some(&make_row(7, RowKind::Tombstone))), "");
     }
 
     #[test]
     fn an_object_that_cannot_be_mirrored_is_reported_with_its_reason() {
         let row = row(7);
         let rejected = Some("too long");
-        let wanted = Wanted::Object { row: &row, terminating: false, leaving: false, released: false, rejected };
+        let wanted = ClusterState::Object { row: &row, terminating: false, leaving: false, released: false, rejected };
         let rejected = Some(Finding::Rejected("too long".into()));
         assert_eq!(judge(&TABLE, &wanted, None), rejected);
-        assert_eq!(judge(&TABLE, &wanted, Some(&stored(6, As::Live))), rejected);
+        assert_eq!(judge(&TABLE, &wanted, Some(&make_row(6, RowKind::Live))), rejected);
         // A reject that an earlier version left behind changes neither a correct row nor other findings.
-        assert_eq!(name(&wanted, Some(&stored(7, As::Live))), "");
-        assert_eq!(name(&wanted, Some(&stored(8, As::Live))), "ahead");
-        assert_eq!(name(&wanted, Some(&stored(7, As::Tombstone))), "deleted");
-        for stored in [None, Some(&stored(7, As::Live))] {
-            assert_eq!(judge(&TABLE, &Wanted::Undecodable("too long"), stored), rejected);
+        assert_eq!(name(&wanted, Some(&make_row(7, RowKind::Live))), "");
+        assert_eq!(name(&wanted, Some(&make_row(8, RowKind::Live))), "ahead");
+        assert_eq!(name(&wanted, Some(&make_row(7, RowKind::Tombstone))), "deleted");
+        for stored in [None, Some(&make_row(7, RowKind::Live))] {
+            assert_eq!(judge(&TABLE, &ClusterState::Undecodable("too long"), stored), rejected);
         }
     }
 

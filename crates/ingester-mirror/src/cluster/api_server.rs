@@ -6,7 +6,7 @@
 use super::dropped::DroppedFields;
 use super::error::{ApiError, ApiErrorKind};
 use super::events::{Event, Events, FromText, left_out, readable};
-use super::{Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use super::{Cluster, Deletion, ListEvent, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
 use crate::dependents::Uids;
 use crate::replicas::shard::Shard;
 use futures::future::BoxFuture;
@@ -185,10 +185,10 @@ impl ApiServer {
     }
 
     /// Returns the text of an answer. Bytes that are not UTF-8 spoil only the object that contains them.
-    async fn text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
+    async fn fetch_text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         let answer = async {
             let body = self.send(request).await;
-            let mut body = body.map_err(|error| ApiError::of(doing, error))?;
+            let mut body = body.map_err(|error| ApiError::from_kube(doing, error))?;
             // Collect the answer in pieces: the last growth of a single vector would hold up to three times a large page.
             let mut pieces = Vec::new();
             loop {
@@ -224,7 +224,7 @@ impl ApiServer {
             .header(http::header::CONTENT_TYPE, "application/json-patch+json")
             .body(patch.to_string().into_bytes())
             .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
-        self.text(&doing, request).await.map(Into::into)
+        self.fetch_text(&doing, request).await.map(Into::into)
     }
 
     /// Asks everything that may refuse a JSON patch, without changing the object (`dryRun`, Kubernetes 1.18).
@@ -235,10 +235,10 @@ impl ApiServer {
     /// Returns the answer to a list. "Not found" counts only from a server that is ready: a starting server gives this answer for every
     /// CustomResourceDefinition that it has not read yet.
     async fn listed(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
-        match self.text(doing, request.clone()).await {
+        match self.fetch_text(doing, request.clone()).await {
             Err(error) if error.kind == ApiErrorKind::NotFound => {
                 self.ready(doing).await?;
-                self.text(doing, request).await
+                self.fetch_text(doing, request).await
             }
             answer => answer,
         }
@@ -248,7 +248,7 @@ impl ApiServer {
     async fn ready(&self, doing: &str) -> Result<(), ApiError> {
         let request = http::Request::get("/readyz").body(Vec::new());
         let request = request.map_err(|error| ApiError::new(doing, error.to_string(), ApiErrorKind::Other))?;
-        match self.text(doing, request).await {
+        match self.fetch_text(doing, request).await {
             Err(error) if error.kind == ApiErrorKind::Transient => {
                 Err(ApiError { reason: format!("the API server is not ready: {}", error.reason), ..error })
             }
@@ -343,7 +343,7 @@ impl ApiServer {
         let identity = http::HeaderValue::from_static("identity");
         request.headers_mut().insert(http::header::ACCEPT_ENCODING, identity);
         match tokio::time::timeout(REQUEST, self.send(request)).await {
-            Ok(lines) => lines.map_err(|error| ApiError::of(doing, error)),
+            Ok(lines) => lines.map_err(|error| ApiError::from_kube(doing, error)),
             Err(_) => Err(ApiError::new(doing, "no answer", ApiErrorKind::Transient)),
         }
     }
@@ -403,12 +403,12 @@ impl ApiServer {
                 let (mut events, streams) = state?;
                 loop {
                     let listed = match events.next::<T>(STREAM_SILENCE).await {
-                        Some(Ok(Event::Applied(object))) => Listed::Object(object),
+                        Some(Ok(Event::Applied(object))) => ListEvent::Object(object),
                         Some(Ok(Event::Bookmark { version, listed: true })) => {
                             streams.there();
-                            return Some((Ok(Listed::End(version)), None));
+                            return Some((Ok(ListEvent::End(version)), None));
                         }
-                        Some(Ok(Event::Deleted(object))) => Listed::Deleted(object),
+                        Some(Ok(Event::Deleted(object))) => ListEvent::Deleted(object),
                         Some(Ok(Event::Bookmark { .. })) => continue,
                         Some(Err(error)) => return Some((Err(error), None)),
                         None => {
@@ -528,7 +528,7 @@ impl Cluster for ApiServer {
             };
             let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
             let request = request.delete(&meta.name, &parameters).map_err(|error| built(&doing, error))?;
-            self.text(&doing, request).await.map(|answer| deletion(&answer))
+            self.fetch_text(&doing, request).await.map(|answer| deletion(&answer))
         }
         .boxed()
     }
@@ -538,15 +538,15 @@ impl Cluster for ApiServer {
 /// finalizers hold it. Any other answer says nothing, so the object may still exist.
 fn deletion(answer: &str) -> Deletion {
     #[derive(serde::Deserialize)]
-    struct Answer<'a> {
+    struct DeletionResponse<'a> {
         #[serde(borrow, default)]
         kind: std::borrow::Cow<'a, str>,
         #[serde(default, rename = "apiVersion", borrow)]
         api_version: std::borrow::Cow<'a, str>,
         status: Option<serde_json::Value>,
     }
-    match serde_json::from_str::<Answer<'_>>(answer) {
-        Ok(Answer { kind, api_version, status: Some(status) })
+    match serde_json::from_str::<DeletionResponse<'_>>(answer) {
+        Ok(DeletionResponse { kind, api_version, status: Some(status) })
             if kind == "Status" && api_version == "v1" && status == "Success" =>
         {
             Deletion::Gone
@@ -637,7 +637,7 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 mod tests {
     use super::super::DroppedFields;
     use super::{
-        ApiError, ApiErrorKind, ApiServer, Cluster as _, Deletion, Listed, METADATA, Page, StreamedLists, deletion,
+        ApiError, ApiErrorKind, ApiServer, Cluster as _, Deletion, ListEvent, METADATA, Page, StreamedLists, deletion,
         is_path_segment, split,
     };
     use crate::cluster::error::kind_of;
@@ -732,11 +732,11 @@ mod tests {
             results.push(match server.stream().await {
                 Ok(None) => Ok(None),
                 Ok(Some(stream)) => {
-                    let listed: Result<Vec<Listed<Box<str>>>, _> = stream.try_collect().await;
-                    let told = |listed: &Listed<Box<str>>| match listed {
-                        Listed::Object(text) => text.to_string(),
-                        Listed::Deleted(text) => format!("deleted {text}"),
-                        Listed::End(version) => format!("end {version}"),
+                    let listed: Result<Vec<ListEvent<Box<str>>>, _> = stream.try_collect().await;
+                    let told = |listed: &ListEvent<Box<str>>| match listed {
+                        ListEvent::Object(text) => text.to_string(),
+                        ListEvent::Deleted(text) => format!("deleted {text}"),
+                        ListEvent::End(version) => format!("end {version}"),
                     };
                     listed.map(|listed| Some(listed.iter().map(told).collect())).map_err(|error| error.kind())
                 }

@@ -33,7 +33,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    pub(super) fn of(doing: impl Into<String>, error: kube::Error) -> Self {
+    pub(super) fn from_kube(doing: impl Into<String>, error: kube::Error) -> Self {
         let doing = doing.into();
         match error {
             kube::Error::Api(status) => {
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn a_client_that_has_ended_is_told_without_the_words_of_a_library() {
         let ended = kube::Error::Service("buffer's worker closed unexpectedly".into());
-        let said = ApiError::of("listing Model", ended).to_string();
+        let said = ApiError::from_kube("listing Model", ended).to_string();
         assert!(said.contains("this process no longer sends requests") && said.ends_with("start it again"), "{said}");
-        let other = ApiError::of("listing Model", kube::Error::Service("connection refused".into())).to_string();
+        let other = ApiError::from_kube("listing Model", kube::Error::Service("connection refused".into())).to_string();
         assert!(other.contains("connection refused") && !other.contains("no longer"), "{other}");
     }
 }

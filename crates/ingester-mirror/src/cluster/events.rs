@@ -44,13 +44,13 @@ impl FromText for Box<str> {
 impl FromText for super::PartialObjectMeta {
     fn from_text(text: &str) -> Result<Self, serde_json::Error> {
         #[derive(Deserialize)]
-        struct Partial {
+        struct EventMetadata {
             metadata: super::PartialObjectMeta,
         }
-        match serde_json::from_str::<Partial>(text) {
+        match serde_json::from_str::<EventMetadata>(text) {
             Ok(partial) => Ok(partial.metadata),
             // A look at the object finds out what is wrong with it.
-            Err(error) => super::PartialObjectMeta::of(Identity::probe(text)).ok_or(error),
+            Err(error) => super::PartialObjectMeta::from_identity(Identity::probe(text)).ok_or(error),
         }
     }
 }
@@ -148,7 +148,7 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
             }
             "ERROR" => {
                 let status: Status = serde_json::from_str(object).map_err(|error| wrong(&error))?;
-                Err(ApiError::of(self.doing.as_str(), kube::Error::Api(status.boxed())))
+                Err(ApiError::from_kube(self.doing.as_str(), kube::Error::Api(status.boxed())))
             }
             other => Err(self.error(&format!("an event of the unknown type {other:?}"))),
         }

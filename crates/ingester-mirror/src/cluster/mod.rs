@@ -61,7 +61,7 @@ pub(crate) enum RemoteEvent {
 
 /// An event of a streamed list.
 #[derive(Debug)]
-pub(crate) enum Listed<T> {
+pub(crate) enum ListEvent<T> {
     /// One of the objects.
     Object(T),
     /// One of the objects was deleted while the list was read; its last state. Some servers send the changes until the end of the list.
@@ -70,8 +70,8 @@ pub(crate) enum Listed<T> {
     End(u64),
 }
 
-/// A streamed list. If it ends without [`Listed::End`], there was no list.
-pub(crate) type ListStream<T> = BoxStream<'static, Result<Listed<T>, ApiError>>;
+/// A streamed list. If it ends without [`ListEvent::End`], there was no list.
+pub(crate) type ListStream<T> = BoxStream<'static, Result<ListEvent<T>, ApiError>>;
 
 /// The objects of one kind, or the selected ones, in all namespaces or in one.
 ///

@@ -25,7 +25,7 @@ pub(crate) struct PartialObjectMeta {
 
 impl PartialObjectMeta {
     /// Builds it for an object whose metadata cannot be read as such; `None` if too little is known to look the object up.
-    pub(super) fn of(identity: Identity) -> Option<Self> {
+    pub(super) fn from_identity(identity: Identity) -> Option<Self> {
         let Identity { uid, namespace, name, resource_version, terminating, finalizers, .. } = identity;
         Some(PartialObjectMeta {
             uid: uid.filter(|uid| !uid.is_empty())?,

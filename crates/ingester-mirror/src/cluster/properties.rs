@@ -1,7 +1,7 @@
 //! Properties of the wire format, below the trait: whatever the bytes of an answer are, each object is read as it was sent, and an
 //! unreadable object fails alone.
 
-use super::{ApiErrorKind, ApiServer, Cluster as _, Listed, RemoteEvent, StreamedLists};
+use super::{ApiErrorKind, ApiServer, Cluster as _, ListEvent, RemoteEvent, StreamedLists};
 use crate::fixture::MODEL;
 use crate::replicas::shard::Shard;
 use crate::unit::parse;
@@ -34,15 +34,15 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 
 /// An object as it is sent.
 #[derive(Clone, Debug)]
-struct Sent {
+struct ObjectBytes {
     bytes: Vec<u8>,
     /// The object can be read.
     good: bool,
 }
 
-impl Sent {
+impl ObjectBytes {
     /// Returns the received text: bytes that are not UTF-8 are replaced by a character that JSON does not allow.
-    fn text(&self) -> Box<str> {
+    fn to_text(&self) -> Box<str> {
         String::from_utf8_lossy(&self.bytes).replace('\u{fffd}', "\u{1a}").into()
     }
 }
@@ -109,7 +109,7 @@ fn nested(depth: usize) -> String {
 }
 
 /// The objects of a list, with the uids `u0`, `u1` and so on.
-fn objects() -> impl Strategy<Value = Vec<Sent>> {
+fn objects() -> impl Strategy<Value = Vec<ObjectBytes>> {
     let depth = prop_oneof![4 => 0_usize..20, 2 => 90_usize..140, 1 => Just(20_000_usize)];
     let flaw = prop_oneof![3 => Just(None), 1 => flaws().prop_map(Some)];
     let object = (depth, 0_usize..150, values(), flaw, any::<bool>());
@@ -124,14 +124,14 @@ fn objects() -> impl Strategy<Value = Vec<Sent>> {
             data.extend_from_slice(b"]}");
             let (one, other) = if first { (data, metadata.into_bytes()) } else { (metadata.into_bytes(), data) };
             // One level for this object, and one for the data.
-            Sent { bytes: [&b"{"[..], &one, b", ", &other, b" }"].concat(), good: flaw.is_none() && depth + 2 <= MAX_DEPTH }
+            ObjectBytes { bytes: [&b"{"[..], &one, b", ", &other, b" }"].concat(), good: flaw.is_none() && depth + 2 <= MAX_DEPTH }
         });
         sent.collect()
     })
 }
 
 /// The bytes of a list, with its members in this order, and unknown members.
-fn list(objects: &[Sent], version: u64, order: bool, unknown: &str) -> Vec<u8> {
+fn list(objects: &[ObjectBytes], version: u64, order: bool, unknown: &str) -> Vec<u8> {
     let items: Vec<&[u8]> = objects.iter().map(|object| &*object.bytes).collect();
     let items = [&b"\"items\": ["[..], &items.join(&b" ,"[..]), b"]"].concat();
     let metadata = format!(r#""metadata":{{"x":{unknown},"resourceVersion":"{version}"}}"#).into_bytes();
@@ -155,7 +155,7 @@ proptest! {
         let page = run(async move { server(move |_| (Duration::ZERO, bytes.clone())).list(500, None).await });
         let page = page.map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!((page.version, page.next), (42, None));
-        prop_assert_eq!(&page.items, &objects.iter().map(Sent::text).collect::<Vec<_>>());
+        prop_assert_eq!(&page.items, &objects.iter().map(ObjectBytes::to_text).collect::<Vec<_>>());
         for (number, (text, sent)) in page.items.iter().zip(&objects).enumerate() {
             prop_assert_eq!(is_readable(text), sent.good, "{}", text);
             prop_assert_eq!(Identity::probe(text).uid, Some(format!("u{number}").into()));
@@ -184,18 +184,18 @@ proptest! {
         }
         let end = r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
         bytes.extend([end.as_bytes(), b"\n"].concat());
-        let expected: Vec<Box<str>> = objects.iter().map(Sent::text).collect();
+        let expected: Vec<Box<str>> = objects.iter().map(ObjectBytes::to_text).collect();
         let (listed, watched) = run(async move {
             let server = server(move |_| (Duration::ZERO, bytes.clone()));
             let listed: Result<Vec<_>, _> = server.stream().await.unwrap().unwrap().try_collect().await;
             (listed.unwrap(), server.watch(3).await.unwrap().collect::<Vec<_>>().await)
         });
         let of_list = listed.iter().filter_map(|listed| match listed {
-            Listed::Object(text) => Some(text),
-            Listed::Deleted(_) | Listed::End(_) => None,
+            ListEvent::Object(text) => Some(text),
+            ListEvent::Deleted(_) | ListEvent::End(_) => None,
         });
         prop_assert_eq!(of_list.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
-        prop_assert!(matches!(listed.last(), Some(Listed::End(9))));
+        prop_assert!(matches!(listed.last(), Some(ListEvent::End(9))));
         let of_watch = watched.iter().filter_map(|event| match event {
             Ok(RemoteEvent::Applied(text)) => Some(text),
             _ => None,

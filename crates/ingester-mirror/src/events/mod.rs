@@ -407,7 +407,7 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Outgoing>, counters: 
                 counters.published.inc();
                 continue;
             }
-            Ok(Err(error)) => Trouble::of(&error),
+            Ok(Err(error)) => Trouble::from_kube(&error),
             Err(_) => Trouble::Other("the API server did not answer in time".into()),
         };
         counters.failed.inc();
@@ -483,7 +483,7 @@ enum Trouble {
 }
 
 impl Trouble {
-    fn of(error: &kube::Error) -> Self {
+    fn from_kube(error: &kube::Error) -> Self {
         let kube::Error::Api(status) = error else { return Trouble::Other(error.to_string()) };
         let terminating = status
             .details

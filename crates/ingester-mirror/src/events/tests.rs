@@ -20,14 +20,14 @@ const SUBJECT: Subject<'_> =
 
 /// A request that the API server received.
 #[derive(Debug)]
-struct Got {
+struct ReceivedRequest {
     method: String,
     path: String,
     body: Value,
 }
 
 /// Returns a client whose server answers each request with `code`, and the requests.
-fn server(code: u16) -> (Client, mpsc::UnboundedReceiver<Got>) {
+fn server(code: u16) -> (Client, mpsc::UnboundedReceiver<ReceivedRequest>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let service = tower::service_fn(move |request: Request<Body>| {
         let sender = sender.clone();
@@ -40,7 +40,7 @@ fn server(code: u16) -> (Client, mpsc::UnboundedReceiver<Got>) {
             } else {
                 json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "code": code })
             };
-            let _ = sender.send(Got { method, path, body });
+            let _ = sender.send(ReceivedRequest { method, path, body });
             let answer = Body::from(answer.to_string().into_bytes());
             Ok::<_, Infallible>(Response::builder().status(code).body(answer).unwrap())
         }
@@ -53,7 +53,7 @@ fn options() -> Options {
 }
 
 /// Publishes, and returns the requests after everything was sent, and the counters: published, failed, dropped.
-async fn published(code: u16, options: Options, publish: impl FnOnce(&Publisher)) -> (Vec<Got>, [u64; 3]) {
+async fn published(code: u16, options: Options, publish: impl FnOnce(&Publisher)) -> (Vec<ReceivedRequest>, [u64; 3]) {
     let (client, mut receiver) = server(code);
     let metrics = Metrics::new().unwrap();
     let (publisher, publishing) = Publisher::with_options(client, &metrics, options);
@@ -72,7 +72,7 @@ async fn published(code: u16, options: Options, publish: impl FnOnce(&Publisher)
 async fn a_rejected_object_gets_a_warning_with_its_reason() {
     let (got, counts) = published(201, options(), |p| p.rejected(&KIND, SUBJECT, "spec.size: too long.")).await;
     assert_eq!(counts, [1, 0, 0]);
-    let [Got { method, path, body }] = &got[..] else { panic!("{got:?}") };
+    let [ReceivedRequest { method, path, body }] = &got[..] else { panic!("{got:?}") };
     assert_eq!((method.as_str(), path.as_str()), ("POST", "/apis/events.k8s.io/v1/namespaces/ml/events"));
     let expected = json!({
         "type": "Warning", "reason": "Rejected", "action": "Mirror",
@@ -111,8 +111,9 @@ async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
         ]
     );
     assert!(got[0].body["note"].as_str().unwrap().contains("disk full"));
-    let names =
-        |got: &Got, parts: [&str; 2]| parts.iter().all(|part| got.body["note"].as_str().unwrap().contains(part));
+    let names = |got: &ReceivedRequest, parts: [&str; 2]| {
+        parts.iter().all(|part| got.body["note"].as_str().unwrap().contains(part))
+    };
     assert!(names(&got[2], ["michelangelo/Ingester", "denied by a webhook"]));
     assert!(names(&got[3], ["michelangelo/Deleting", "evictable: false"]));
 }
@@ -201,8 +202,9 @@ async fn a_refused_sweep_is_a_warning_about_the_kind() {
         crd.body["note"],
         "Of 3400 live rows of Model in SQL, 1200 have no object in the cluster. These are more than `ingester.sweepLimit`, so none is marked as deleted. If the objects are really gone, run `ingester audit --repair`."
     );
-    let about =
-        |got: &Got| ["apiVersion", "kind", "name"].map(|key| got.body["regarding"][key].as_str().unwrap().to_owned());
+    let about = |got: &ReceivedRequest| {
+        ["apiVersion", "kind", "name"].map(|key| got.body["regarding"][key].as_str().unwrap().to_owned())
+    };
     assert_eq!(about(crd), ["apiextensions.k8s.io/v1", "CustomResourceDefinition", "models.michelangelo.api"]);
     assert_eq!(about(service), ["apiregistration.k8s.io/v1", "APIService", "v1.apps"]);
 }
@@ -263,7 +265,7 @@ fn a_missing_right_is_told_apart_from_a_terminating_namespace() {
             "status": "Failure", "code": 403, "message": "no", "reason": "Forbidden", "details": { "causes": causes }
         }))
         .unwrap();
-        Trouble::of(&kube::Error::Api(status.boxed()))
+        Trouble::from_kube(&kube::Error::Api(status.boxed()))
     };
     assert_eq!(refused(json!([])), Trouble::Forbidden("no".into()));
     assert_eq!(refused(json!([{ "reason": "NamespaceTerminating" }])), Trouble::Gone("no".into()));

@@ -3,7 +3,7 @@
 
 use super::Follower;
 use crate::dependents::{FollowedUnit, Uids};
-use crate::policies::{Candidate, Dependents, KindPart, Weighed, can_depend, list_dependents, namespaces};
+use crate::policies::{Candidate, Dependents, KindPart, WeighedCandidates, can_depend, list_dependents, namespaces};
 use crate::unit::{Scope, scopes};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
@@ -108,7 +108,7 @@ impl Follower {
 
     /// Checks once more after the rows were read. In the meantime an object may have lost its row, for example because a filter now leaves
     /// it out, and a unit that was current may have fallen behind.
-    pub(super) fn check_again(&self, weighed: &mut Weighed, mut dependents: Dependents) {
+    pub(super) fn check_again(&self, weighed: &mut WeighedCandidates, mut dependents: Dependents) {
         let unit = self.unit();
         let uids: Uids = weighed.free.iter().map(|candidate| candidate.uid.clone()).collect();
         dependents.owners.extend(unit.mirrored.owners_among(&uids));

@@ -4,10 +4,10 @@
 //! API server a fraction of the work, and then the changed objects: one by one if they are few, otherwise all objects.
 
 use super::Follower;
-use super::metadata::{Ahead, Partial};
+use super::metadata::{EarlyList, MetadataEvent};
 use crate::cluster::{ApiError, ApiErrorKind};
-use crate::metrics::Read;
-use crate::pipeline::{Arrival, Item, ObjectRef, Why};
+use crate::metrics::ListMethod;
+use crate::pipeline::{Arrival, Item, LookReason, ObjectRef};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -22,7 +22,7 @@ const MOST: usize = 10_000;
 impl Follower {
     /// Lists all objects, and looks at the objects that are stored but not listed. Returns the list's version. A list that began `ahead` of
     /// the rows may be behind them: where it contradicts a row, the object is looked at.
-    pub(super) async fn list(&self, ahead: Option<Ahead>) -> Result<u64, ApiError> {
+    pub(super) async fn list(&self, ahead: Option<EarlyList>) -> Result<u64, ApiError> {
         let mut pages = self.listing.lock().await;
         let unit = self.unit();
         let rejected = self.rejected().await;
@@ -93,46 +93,46 @@ impl Follower {
     }
 
     /// Finds changed objects by their metadata, and queues them. Returns `None` if they are too many.
-    async fn changes(&self, ahead: Option<Ahead>, asked: u64) -> Result<Option<List>, ApiError> {
+    async fn changes(&self, ahead: Option<EarlyList>, asked: u64) -> Result<Option<List>, ApiError> {
         let before = ahead.as_ref().map_or(asked, |ahead| ahead.asked);
-        let Some(Changed { ahead, version, objects, items }) = self.changed(ahead).await? else { return Ok(None) };
+        let Some(MetadataList { ahead, version, objects, items }) = self.changed(ahead).await? else { return Ok(None) };
         let read = items.len();
         items.into_iter().for_each(|item| self.pipeline.queue.push(item));
         Ok(Some(List { asked: if ahead { before } else { asked }, version, objects, read }))
     }
 
     /// Compares the metadata of all objects with the memory. Returns `None` if too many have changed for single reads.
-    async fn changed(&self, ahead: Option<Ahead>) -> Result<Option<Changed>, ApiError> {
+    async fn changed(&self, ahead: Option<EarlyList>) -> Result<Option<MetadataList>, ApiError> {
         let most = (self.pipeline.known().live() / FEW).clamp(FEWEST, MOST);
         let (mut began_ahead, mut objects, mut items) = (false, 0, Vec::new());
         let version = self.metadata(ahead, |partial| {
             let meta = match partial {
-                Partial::Begin { ahead } => {
+                MetadataEvent::Begin { ahead } => {
                     (began_ahead, objects) = (ahead, 0);
                     items.clear();
                     self.begin_list();
                     return ControlFlow::Continue(());
                 }
-                Partial::Object(partial) => partial.into_meta(),
-                Partial::Deleted(partial) => {
+                MetadataEvent::Object(partial) => partial.into_meta(),
+                MetadataEvent::Deleted(partial) => {
                     // The look finds out that the object is gone.
-                    items.push(Item::look(ObjectRef::of(&partial.into_meta()), Why::Due, 0));
+                    items.push(Item::look(ObjectRef::from_meta(&partial.into_meta()), LookReason::Due, 0));
                     return ControlFlow::Continue(());
                 }
             };
             objects += 1;
             if self.sift(&meta, Arrival::List { behind: false }).is_some() {
-                items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0));
+                items.push(Item::look(ObjectRef::from_meta(&meta), LookReason::Due, 0));
             }
             if items.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let version = version.await;
-        self.unit().metrics.objects_listed(Read::Metadata, objects);
+        self.unit().metrics.objects_listed(ListMethod::Metadata, objects);
         let version = version?;
         if version.is_none() {
             tracing::info!(objects, "Many objects have changed: reading all of them");
         }
-        Ok(version.map(|version| Changed { ahead: began_ahead, version, objects, items }))
+        Ok(version.map(|version| MetadataList { ahead: began_ahead, version, objects, items }))
     }
 }
 
@@ -147,7 +147,7 @@ struct List {
 }
 
 /// The result of a list of metadata.
-struct Changed {
+struct MetadataList {
     /// The list began before the rows were read.
     ahead: bool,
     version: u64,

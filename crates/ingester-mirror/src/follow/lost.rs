@@ -4,7 +4,7 @@
 
 use super::Follower;
 use crate::pipeline::{EvictedObject, LossChanges, ObjectRef};
-use crate::unit::Stopped;
+use crate::unit::UnitStopError;
 use ingester_store::LostEviction;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const PORTION: usize = 500;
 
 impl Follower {
     /// Reads which evictions are recorded as lost, and looks for the rows of all known evictions.
-    pub(super) async fn learn_lost(&self) -> Result<(), Stopped> {
+    pub(super) async fn learn_lost(&self) -> Result<(), UnitStopError> {
         let unit = self.unit();
         let read = || unit.rows.lost_evictions();
         let recorded = unit.until_done("reading which evictions are lost", read).await?;
@@ -27,7 +27,7 @@ impl Follower {
     }
 
     /// Reports which of these rows of evicted objects the database has lost, and records them.
-    pub(super) async fn look_for_evictions(&self, evicted: &[EvictedObject]) -> Result<(), Stopped> {
+    pub(super) async fn look_for_evictions(&self, evicted: &[EvictedObject]) -> Result<(), UnitStopError> {
         if evicted.is_empty() {
             return Ok(());
         }
@@ -73,7 +73,7 @@ impl Follower {
     }
 
     /// Brings the records of lost evictions up to date.
-    async fn record_lost(&self) -> Result<(), Stopped> {
+    async fn record_lost(&self) -> Result<(), UnitStopError> {
         let unit = self.unit();
         let LossChanges { lost, settled } = self.pipeline.evictions().take_changes();
         if !lost.is_empty() {

@@ -34,17 +34,17 @@ mod watch;
 mod whole;
 
 use crate::backoff::{API_SERVER, Backoff};
-use crate::budget::Hold;
+use crate::budget::MemoryReservation;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
-use crate::lifecycle::Next;
-use crate::metrics::Skip;
-use crate::pipeline::{Arrival, Item, ObjectRef, Pipeline, Why, Work, bytes_of, uid_of};
-use crate::unit::{Stopped, Unit};
+use crate::lifecycle::NextStep;
+use crate::metrics::SkipReason;
+use crate::pipeline::{Arrival, Item, LookReason, ObjectRef, Pipeline, Work, bytes_of, uid_of};
+use crate::unit::{Unit, UnitStopError};
 use dependents::Currency;
 use ingester_core::object::{Identity, Meta};
-use ingester_store::Evicted;
-use metadata::Ahead;
+use ingester_store::EvictedRows;
+use metadata::EarlyList;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -86,18 +86,18 @@ pub(crate) struct Follower {
     /// The last list lacked so many objects that their rows were not marked. Remembered so that it is reported only when it happens.
     refused: AtomicBool,
     sweep_was_refused: Notify,
-    missed: Missed,
+    missed: MissedObjects,
 }
 
 /// The objects that the last list lacked but that waited to be written when it began. If their rows are live once they are written, rows
 /// are compared with the cluster.
 #[derive(Default)]
-struct Missed {
+struct MissedObjects {
     uids: Mutex<HashSet<Box<str>>>,
     added: Notify,
 }
 
-impl Missed {
+impl MissedObjects {
     fn uids(&self) -> MutexGuard<'_, HashSet<Box<str>>> {
         self.uids.lock()
     }
@@ -116,7 +116,7 @@ impl Follower {
             may_want: AtomicBool::new(true),
             refused: AtomicBool::new(false),
             sweep_was_refused: Notify::new(),
-            missed: Missed::default(),
+            missed: MissedObjects::default(),
         }
     }
 
@@ -242,7 +242,7 @@ impl Follower {
 
     /// Reads the uids and versions of the live rows. If they have several pages, the metadata of the objects is read meanwhile, as far as
     /// memory allows.
-    async fn load(&self) -> Result<Option<Ahead>, Stopped> {
+    async fn load(&self) -> Result<Option<EarlyList>, UnitStopError> {
         let mut after = "".into();
         let more = self.load_page(&mut after).await?;
         let ahead = if more { self.begin_ahead().await } else { None };
@@ -265,10 +265,10 @@ impl Follower {
     }
 
     /// Reads a page of live rows. Each page has its own time limit and its own retries. Returns true if there may be more.
-    async fn load_page(&self, after: &mut Box<str>) -> Result<bool, Stopped> {
+    async fn load_page(&self, after: &mut Box<str>) -> Result<bool, UnitStopError> {
         let (unit, page) = (self.unit(), &*after);
         let rows =
-            unit.until_done("reading what is stored", move || unit.rows.live(Evicted::LeftOut, page, ROWS)).await?;
+            unit.until_done("reading what is stored", move || unit.rows.live(EvictedRows::LeftOut, page, ROWS)).await?;
         let mut known = self.pipeline.known();
         for row in &rows {
             known.load(&row.uid, row.res_version, row.eviction);
@@ -294,9 +294,11 @@ impl Follower {
         let version = meta.resource_version;
         match self.sift(meta, arrival) {
             None => {}
-            Some(Next::Look { .. }) => self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0)),
-            Some(Next::Queue { settles: true }) if self.pipeline.gather(meta) => {
-                self.unit().metrics.skipped(Skip::Settling, 1);
+            Some(NextStep::Look { .. }) => {
+                self.pipeline.queue.push(Item::look(ObjectRef::from_meta(meta), LookReason::Due, 0))
+            }
+            Some(NextStep::Queue { settles: true }) if self.pipeline.gather(meta) => {
+                self.unit().metrics.skipped(SkipReason::Settling, 1);
             }
             Some(_) => {
                 self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
@@ -306,7 +308,13 @@ impl Follower {
     }
 
     /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, the look finds that out.
-    fn receive_unreadable(&self, identity: Box<Identity>, reason: String, arrival: Arrival, hold: Hold) -> Option<u64> {
+    fn receive_unreadable(
+        &self,
+        identity: Box<Identity>,
+        reason: String,
+        arrival: Arrival,
+        hold: MemoryReservation,
+    ) -> Option<u64> {
         let (uid, gone) = (uid_of(&identity), arrival == Arrival::Deletion);
         let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
         self.pipeline.hold_unreadable(&uid, &identity, gone);
@@ -314,7 +322,7 @@ impl Follower {
         let item = match &identity.name {
             Some(name) if gone && !name.is_empty() => {
                 let (namespace, name) = (identity.namespace.clone().unwrap_or_default(), name.clone());
-                Item::look(ObjectRef { uid, namespace, name, version: version.unwrap_or_default() }, Why::Due, 0)
+                Item::look(ObjectRef { uid, namespace, name, version: version.unwrap_or_default() }, LookReason::Due, 0)
             }
             _ => Item::new(Work::Broken { identity, reason }).holding(hold),
         };
@@ -323,17 +331,17 @@ impl Follower {
     }
 
     /// Decides about a received object by its metadata. Returns `None` if it needs no worker. A list counts the object as seen.
-    fn sift(&self, meta: &Meta, arrival: Arrival) -> Option<Next> {
+    fn sift(&self, meta: &Meta, arrival: Arrival) -> Option<NextStep> {
         // Record it now: it may wait a long time until a worker has it.
         self.pipeline.hold(meta, arrival == Arrival::Deletion);
         self.pipeline.known().seen(&meta.uid);
         match self.pipeline.decide_by_metadata(meta, arrival) {
-            next @ (Next::Unchanged | Next::Forget) => {
+            next @ (NextStep::Unchanged | NextStep::Forget) => {
                 self.pipeline.nothing_new(&meta.uid, next);
                 None
             }
-            Next::Outdated => None,
-            Next::RequestFinalizers => {
+            NextStep::Outdated => None,
+            NextStep::RequestFinalizers => {
                 self.pipeline.request_finalizers();
                 None
             }
@@ -345,7 +353,7 @@ impl Follower {
 /// The source of the memory for a received object.
 enum Memory<'a> {
     /// The page that contained it.
-    Of(&'a mut Hold),
+    Of(&'a mut MemoryReservation),
     /// It is reserved now.
     Taken,
 }

@@ -202,7 +202,7 @@ impl Follower {
         if !std::mem::replace(told, true) {
             unit.publisher.policies_enforced(&unit.kind, &rules, left);
         }
-        self.hand_on(&name, &weighed.free, &Arc::new(Mandate::of(&unit.kind, policies, premise.clone()))).await
+        self.hand_on(&name, &weighed.free, &Arc::new(Mandate::for_kind(&unit.kind, policies, premise.clone()))).await
     }
 
     /// Hands objects to the pipeline in batches, while the rules of this mandate are in force. Returns the objects that it handed on.

@@ -1,13 +1,13 @@
 //! Compares cluster, rows and memory from time to time: a watch may miss a change, and somebody may change rows by hand.
 
-use super::metadata::Partial;
+use super::metadata::MetadataEvent;
 use super::{Follower, ROWS};
 use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::lifecycle::{LifecycleState, is_as_remembered};
-use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
+use crate::pipeline::{Item, KnownObject, LookReason, ObjectRef, RowState};
 use crate::unit::in_time;
-use ingester_store::{Evicted, StoreError};
+use ingester_store::{EvictedRows, StoreError};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -139,13 +139,13 @@ impl Follower {
         }
         let version = self.metadata(None, |partial| {
             match partial {
-                Partial::Begin { .. } => {
+                MetadataEvent::Begin { .. } => {
                     found = 0;
                     self.begin_list();
                 }
-                Partial::Object(partial) => found += usize::from(self.compare(partial, observed)),
+                MetadataEvent::Object(partial) => found += usize::from(self.compare(partial, observed)),
                 // The watch brings its deletion.
-                Partial::Deleted(_) => {}
+                MetadataEvent::Deleted(_) => {}
             }
             ControlFlow::Continue(())
         });
@@ -168,7 +168,7 @@ impl Follower {
         self.pipeline.known().begin_rows();
         let mut after: Box<str> = "".into();
         loop {
-            let rows = in_time("reading what is stored", unit.rows.live(Evicted::LeftOut, &after, ROWS)).await?;
+            let rows = in_time("reading what is stored", unit.rows.live(EvictedRows::LeftOut, &after, ROWS)).await?;
             let whole = rows.len() == ROWS;
             if let Some(last) = rows.last() {
                 after = last.uid.clone();
@@ -218,7 +218,7 @@ impl Follower {
         }
         // The kind's filter may leave the object out. Then this costs one read.
         let PartialObjectMeta { uid, namespace, name, .. } = partial;
-        self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Due, 0));
+        self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, LookReason::Due, 0));
         before.is_none_or(|entry| entry.version != version)
     }
 }

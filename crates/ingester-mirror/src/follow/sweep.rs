@@ -1,7 +1,7 @@
 //! Handles the objects that a list lacks, because they are gone. Each is looked up before its row is marked as deleted.
 
 use super::Follower;
-use crate::pipeline::{Item, ObjectRef, Unseen, Why, forgotten};
+use crate::pipeline::{Item, LookReason, ObjectRef, UnlistedObjects, forgotten};
 use crate::unit::in_time;
 use ingester_store::RowChange;
 use ingester_store::fuse::Sweep;
@@ -14,13 +14,13 @@ impl Follower {
     /// Looks at every object that is stored and that the list, which has just ended, lacks. Returns how many.
     pub(super) async fn sweep(&self, version: u64) -> usize {
         let unit = self.unit();
-        let Unseen { missed, evicted, waiting } = self.pipeline.known().unseen();
+        let UnlistedObjects { missed, evicted, waiting } = self.pipeline.known().unseen();
         unit.metrics.ghosts(self.pipeline.known().ghosts());
         let is_held = |uid: &str| self.pipeline.queue.holds(uid);
         let mut unseen: Vec<Box<str>> = missed.into_iter().filter(|uid| !is_held(uid)).collect();
         self.compare_after(waiting);
         // A row that has lost its eviction stays as it is.
-        let evictions = self.pipeline.evictions().of(&unseen);
+        let evictions = self.pipeline.evictions().find_evicted(&unseen);
         if self.look_for_evictions(&evictions).await.is_err() {
             return 0;
         }
@@ -39,7 +39,7 @@ impl Follower {
             let mut nameless: Vec<&Box<str>> = uids.iter().collect();
             for (uid, namespace, name) in names {
                 nameless.retain(|other| **other != uid);
-                self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Swept, 0));
+                self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, LookReason::Swept, 0));
             }
             // Rejected objects that are gone and never had a row: their rejects are out of date.
             let now = unit.clock.now();

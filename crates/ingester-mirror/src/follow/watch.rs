@@ -18,7 +18,7 @@ const SHORT: Duration = Duration::from_secs(5);
 pub(super) struct WatchEnd(pub(super) Restart);
 
 /// The reason why a watch ended.
-enum Ended {
+enum EndReason {
     /// The API server failed, or the connection to it.
     Api(ApiError),
     /// The watch cannot continue, for this reason.
@@ -48,8 +48,8 @@ impl Follower {
             match ended {
                 // The watch ended at once, without an error.
                 Ok(()) => {}
-                Err(Ended::Relist(reason)) => return WatchEnd(reason),
-                Err(Ended::Api(error)) => {
+                Err(EndReason::Relist(reason)) => return WatchEnd(reason),
+                Err(EndReason::Api(error)) => {
                     match error.kind() {
                         ApiErrorKind::Expired => return WatchEnd(Restart::Expired),
                         ApiErrorKind::NotFound => return WatchEnd(Restart::NotInstalled),
@@ -67,25 +67,25 @@ impl Follower {
     }
 
     /// Opens the watch and reads it to its end. A watch that is opened again needs a cluster that has reached its version.
-    async fn watch_once(&self, version: &mut u64, first: bool) -> Result<(), Ended> {
+    async fn watch_once(&self, version: &mut u64, first: bool) -> Result<(), EndReason> {
         let cluster = &self.unit().cluster;
         let mut reached = None;
         if !first {
-            let now = cluster.version().await.map_err(Ended::Api)?;
+            let now = cluster.version().await.map_err(EndReason::Api)?;
             if now < *version {
                 self.remember_restore();
-                return Err(Ended::Relist(Restart::Behind));
+                return Err(EndReason::Relist(Restart::Behind));
             }
             reached = Some(now);
         }
-        let mut events = cluster.watch(*version).await.map_err(Ended::Api)?;
+        let mut events = cluster.watch(*version).await.map_err(EndReason::Api)?;
         self.currency.opened(*version, reached);
         while let Some(event) = events.next().await {
-            let event = event.map_err(Ended::Api)?;
+            let event = event.map_err(EndReason::Api)?;
             self.unit().metrics.event_received();
             let observed = match event {
                 RemoteEvent::Applied(text) => self.receive(text, Arrival::Watch, Memory::Taken).await,
-                RemoteEvent::Deleted(text) => self.deleted(text).await.map_err(Ended::Api)?,
+                RemoteEvent::Deleted(text) => self.deleted(text).await.map_err(EndReason::Api)?,
                 RemoteEvent::Bookmark(version) => Some(version),
             };
             *version = (*version).max(observed.unwrap_or_default());

@@ -1,9 +1,9 @@
 //! Reads all objects: as a stream, or in pages that fit into the budget.
 
 use super::{Follower, Memory};
-use crate::budget::Hold;
-use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, Page};
-use crate::metrics::Read;
+use crate::budget::MemoryReservation;
+use crate::cluster::{ApiError, ApiErrorKind, ListEvent, ListStream, Page};
+use crate::metrics::ListMethod;
 use crate::pipeline::Arrival;
 use futures::StreamExt as _;
 
@@ -89,15 +89,15 @@ impl Follower {
         let mut objects = 0;
         while let Some(listed) = stream.next().await {
             match listed? {
-                Listed::Object(text) => {
+                ListEvent::Object(text) => {
                     objects += 1;
-                    self.unit().metrics.objects_listed(Read::Stream, 1);
+                    self.unit().metrics.objects_listed(ListMethod::Stream, 1);
                     self.receive(text, Arrival::List { behind }, Memory::Taken).await;
                 }
-                Listed::Deleted(text) => {
+                ListEvent::Deleted(text) => {
                     self.deleted(text).await?;
                 }
-                Listed::End(version) => return Ok((version, objects)),
+                ListEvent::End(version) => return Ok((version, objects)),
             }
         }
         Err(self.without_end())
@@ -109,7 +109,7 @@ impl Follower {
         let (mut page, mut hold) = self.page(pages, None).await?;
         loop {
             objects += page.items.len();
-            self.unit().metrics.objects_listed(Read::Pages, page.items.len());
+            self.unit().metrics.objects_listed(ListMethod::Pages, page.items.len());
             let Page { version, next, items } = page;
             let received = async {
                 for text in items {
@@ -126,7 +126,7 @@ impl Follower {
         }
     }
     /// Returns a page and the memory that it takes. If a page takes too long, a smaller one is requested instead.
-    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Hold), ApiError> {
+    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, MemoryReservation), ApiError> {
         loop {
             let hold = self.unit().memory.take(pages.bytes()).await;
             match self.unit().cluster.list(pages.limit, next).await {

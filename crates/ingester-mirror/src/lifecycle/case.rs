@@ -59,7 +59,7 @@ impl RowState {
 
 /// The record that this process keeps of an object's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Remembered {
+pub(crate) struct RowMemory {
     pub(crate) version: u64,
     pub(crate) state: RowState,
 }
@@ -124,7 +124,7 @@ pub(crate) enum Step {
     },
     /// A worker has taken the object.
     Prepared {
-        /// `None` in the worker's first call. If that returns [`Next::Read`](super::Next::Read), later calls have the content.
+        /// `None` in the worker's first call. If that returns [`NextStep::Read`](super::NextStep::Read), later calls have the content.
         content: Option<Content>,
     },
 }
@@ -136,7 +136,7 @@ pub(crate) struct Case<'a> {
     pub(crate) rules: Rules,
     pub(crate) arrival: Arrival,
     pub(crate) step: Step,
-    pub(crate) remembered: Option<Remembered>,
+    pub(crate) remembered: Option<RowMemory>,
     /// The stored row, if it was read before the object.
     pub(crate) stored: Option<Version>,
     pub(crate) chosen: Option<ChosenEviction>,

@@ -1,9 +1,9 @@
 //! Decides about one object: what to write, what to request from Kubernetes, what to wait for. No other code decides this.
 //!
 //! If an object brings something new, [`decide`] is called several times: when the object is received or looked up, with its metadata
-//! alone; when a worker takes it from the queue; and, if that call returns [`Next::Read`], again with the object's content.
+//! alone; when a worker takes it from the queue; and, if that call returns [`NextStep::Read`], again with the object's content.
 
-use super::case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
+use super::case::{Arrival, Case, ChosenEviction, Content, Progress, RowMemory, RowState, Step};
 use super::{Action, Circumstances, LifecycleState, ObjectPlan, is_ghost, is_leaving, may_be_chosen, plan};
 use ingester_core::row::{Eviction, Version};
 use ingester_store::guard::{Verdict, verdict};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The decision about an object: the next step, and what the caller records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
-    pub(crate) next: Next,
+    pub(crate) next: NextStep,
     /// The decision used the object's plan. If so, the caller records when this process first saw that the object must be deleted, and
     /// whether the object waits for our finalizer to be removed.
     pub(crate) planned: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Decision {
 
 /// The next step for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextStep {
     /// Nothing: SQL and Kubernetes have what this version requires.
     Unchanged,
     /// Nothing, and no further event of the object is expected: the caller forgets it.
@@ -81,17 +81,17 @@ pub(crate) struct Omission {
 
 /// Decides what happens next with an object.
 pub(crate) fn decide(case: &Case<'_>) -> Decision {
-    let mut decision = Decision { next: Next::Unchanged, planned: false, withdrawn: false };
+    let mut decision = Decision { next: NextStep::Unchanged, planned: false, withdrawn: false };
     decision.next = decision.choose(case);
     decision
 }
 
 impl Decision {
-    fn choose(&mut self, case: &Case<'_>) -> Next {
+    fn choose(&mut self, case: &Case<'_>) -> NextStep {
         if let Arrival::Look { seen: Some(seen), .. } = case.arrival
             && is_ghost(seen, case.meta, case.rules)
         {
-            return Next::MeetGhost;
+            return NextStep::MeetGhost;
         }
         let compares = match case.step {
             // A state that still waits in the queue may be later than the one that was evicted. If so, our request did not delete the
@@ -110,17 +110,17 @@ impl Decision {
     }
 
     /// Returns the next step if the object brings nothing new.
-    fn when_known(&mut self, case: &Case<'_>) -> Option<Next> {
+    fn when_known(&mut self, case: &Case<'_>) -> Option<NextStep> {
         let remembered = case.remembered?;
         match case.arrival {
             Arrival::Deletion => {
                 let forgets = matches!(remembered.state, RowState::Released | RowState::Confirmed | RowState::Ghost);
-                forgets.then_some(Next::Forget)
+                forgets.then_some(NextStep::Forget)
             }
             Arrival::Look { .. } | Arrival::Patch { .. } | Arrival::List { behind: true } => None,
             Arrival::List { behind: false } | Arrival::Watch => {
                 let known = remembered.version == case.meta.resource_version && self.is_settled(case, remembered.state);
-                known.then_some(Next::Unchanged)
+                known.then_some(NextStep::Unchanged)
             }
         }
     }
@@ -140,8 +140,8 @@ impl Decision {
     }
 
     /// Decides about an object that was just received.
-    fn by_metadata(&mut self, case: &Case<'_>, settles: bool) -> Next {
-        let queue = Next::Queue { settles: false };
+    fn by_metadata(&mut self, case: &Case<'_>, settles: bool) -> NextStep {
+        let queue = NextStep::Queue { settles: false };
         let later = match case.remembered {
             _ if case.is_gone() || case.is_looked_up() || case.arrival == Arrival::List { behind: true } => {
                 return queue;
@@ -151,31 +151,31 @@ impl Decision {
         };
         if later && case.arrival == Arrival::Watch {
             // The answer to our own patch brought the later version before this event arrived.
-            return Next::Outdated;
+            return NextStep::Outdated;
         }
         if is_live_at(case, |version| version == case.meta.resource_version)
             && self.plan(case).then == Action::AddFinalizer
         {
-            return Next::RequestFinalizers;
+            return NextStep::RequestFinalizers;
         }
         if later {
             // The list may be older than the row. A look tells which of the two is right.
-            return Next::Look { after: None };
+            return NextStep::Look { after: None };
         }
         // The object may wait for later changes if it stays in the cluster, and only its row is left to write.
         let settles = settles && is_live_at(case, |_| true) && is_done(self.plan(case), LifecycleState::Live);
-        Next::Queue { settles }
+        NextStep::Queue { settles }
     }
 
     /// Decides about an object that a worker has taken.
-    fn by_content(&mut self, case: &Case<'_>, content: Option<Content>) -> Next {
-        let look = Next::Look { after: None };
+    fn by_content(&mut self, case: &Case<'_>, content: Option<Content>) -> NextStep {
+        let look = NextStep::Look { after: None };
         if case.state() == Some(RowState::Ghost) && !case.is_looked_up() {
             return look;
         }
         if case.is_gone() && case.state() == Some(RowState::Left) {
             // The row already holds the object's last state: it was deleted at exactly that version.
-            return Next::MarkGone;
+            return NextStep::MarkGone;
         }
         let plan = self.plan(case);
         if stays_after_all(case, plan) || may_be_leaving(case, plan) {
@@ -185,10 +185,10 @@ impl Decision {
             return next;
         }
         match content {
-            None => Next::Read,
+            None => NextStep::Read,
             Some(Content::Row { ingest_version }) => {
                 if plan.then == Action::AddFinalizer && case.arrival == Arrival::Watch {
-                    return Next::AddFinalizer;
+                    return NextStep::AddFinalizer;
                 }
                 write(case, plan, ingest_version)
             }
@@ -201,7 +201,7 @@ impl Decision {
     /// If the object lacks our finalizer and gets it, adding it changes the version, so the deletion, which requires the old version,
     /// fails. Otherwise wait until the deletion can no longer take effect; until then the row keeps saying that the object leaves. Returns
     /// `None` if no deletion is on its way, so the row can be written.
-    fn outlast_deletion(&mut self, case: &Case<'_>, plan: ObjectPlan) -> Option<Next> {
+    fn outlast_deletion(&mut self, case: &Case<'_>, plan: ObjectPlan) -> Option<NextStep> {
         let version = case.meta.resource_version;
         // An older state of the object says nothing about the choice.
         let is_over = |chosen: &ChosenEviction| chosen.progress == Progress::Begun && chosen.version <= version;
@@ -211,9 +211,9 @@ impl Decision {
             return None;
         };
         if plan.then == Action::AddFinalizer && !matches!(case.arrival, Arrival::Patch { .. }) {
-            return Some(Next::AddFinalizer);
+            return Some(NextStep::AddFinalizer);
         }
-        Some(Next::Look { after: Some(left) })
+        Some(NextStep::Look { after: Some(left) })
     }
 
     fn plan(&mut self, case: &Case<'_>) -> ObjectPlan {
@@ -278,7 +278,7 @@ fn may_be_leaving(case: &Case<'_>, plan: ObjectPlan) -> bool {
 
 /// Returns true if an object is as this process remembers it, so a resync can skip it. Otherwise the resync reads the row and the object. A
 /// resync first reads only versions and deletionTimestamps. `purges`: rules purge rows of evicted objects.
-pub(crate) fn is_as_remembered(remembered: Remembered, version: u64, terminating: bool, purges: bool) -> bool {
+pub(crate) fn is_as_remembered(remembered: RowMemory, version: u64, terminating: bool, purges: bool) -> bool {
     let settled = match remembered.state {
         // Retry the object: the database may accept it by now.
         RowState::Rejected => false,
@@ -301,7 +301,7 @@ pub(crate) fn is_being_evicted(stored: Option<Version>, remembered: Option<RowSt
 }
 
 /// Writes the row in the state that the plan requires.
-fn write(case: &Case<'_>, plan: ObjectPlan, ingest_version: u32) -> Next {
+fn write(case: &Case<'_>, plan: ObjectPlan, ingest_version: u32) -> NextStep {
     let then = match plan.then {
         Action::AddFinalizer if matches!(case.arrival, Arrival::Patch { again: false }) => Action::Nothing,
         then => then,
@@ -316,7 +316,7 @@ fn write(case: &Case<'_>, plan: ObjectPlan, ingest_version: u32) -> Next {
             LifecycleState::Live | LifecycleState::Deleted => Eviction::None,
         },
     };
-    Next::Write(RowWrite { state: plan.state, replaces: replaced(case, row), then, again: plan.again })
+    NextStep::Write(RowWrite { state: plan.state, replaces: replaced(case, row), then, again: plan.again })
 }
 
 /// Returns the stored row that a write replaces although the guard would keep it, because the cluster contradicts it.
@@ -342,8 +342,8 @@ fn replaced(case: &Case<'_>, row: Version) -> Option<Version> {
 }
 
 /// Decides about an object that the kind's filter leaves out.
-fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) -> Next {
-    let look = Next::Look { after: None };
+fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) -> NextStep {
+    let look = NextStep::Look { after: None };
     let may_act = case.is_gone() || case.is_looked_up();
     if is_being_evicted(case.stored, case.state()) {
         // The eviction began before the filter left the object out, and goes on: its row is about to be the only copy of its last state.
@@ -378,7 +378,7 @@ fn leave_out(case: &Case<'_>, plan: ObjectPlan, storable: bool, selected: bool) 
     let marks = acts.then_some(case.meta.resource_version.max(seen));
     // Do not withhold the row of an object that is being deleted: the deletion would wait for it.
     let may_wait = !case.is_gone() && !is_leaving(case.meta, case.rules) && selected;
-    Next::LeaveOut(Omission { marks, may_wait, then })
+    NextStep::LeaveOut(Omission { marks, may_wait, then })
 }
 
 /// Returns the request for an object that is left out. The request does not wait for the deletion delay, because the object has no live row.
@@ -388,16 +388,16 @@ fn action_left_out(case: &Case<'_>) -> Action {
 }
 
 /// Decides about an object that cannot be decoded. If it is about to disappear, its text is stored without indexed columns.
-fn undecodable(case: &Case<'_>, plan: ObjectPlan, storable: bool) -> Next {
+fn undecodable(case: &Case<'_>, plan: ObjectPlan, storable: bool) -> NextStep {
     let leaves = plan.state != LifecycleState::Live && (case.is_gone() || is_leaving(case.meta, case.rules));
     if leaves && storable {
         return write(case, plan, 0);
     }
     if leaves && case.is_gone() {
         // Its text cannot be stored, and the object cannot be corrected any more.
-        return Next::MarkGone;
+        return NextStep::MarkGone;
     }
-    Next::Reject { held: plan.then == Action::RemoveFinalizer, again: plan.again }
+    NextStep::Reject { held: plan.then == Action::RemoveFinalizer, again: plan.again }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Lists, watches and other requests to the API server.
 
-use super::family::{By, Counters, Family as _, metrics};
+use super::family::{Counters, Family as _, SeriesSubject, metrics};
 use super::{ControllerMetrics, count};
 use prometheus::{Registry, Result};
 
@@ -8,20 +8,20 @@ metrics! {
     /// The lists, watches and finalizers of one kind.
     ClusterSeries of ClusterFamilies:
     lists: Counters by Kind, "ingester_lists_total", "Lists of all objects, read to the end";
-    objects_listed: Counters ["read" in Read::LABELS] by Kind, "ingester_objects_listed_total",
+    objects_listed: Counters ["read" in ListMethod::LABELS] by Kind, "ingester_objects_listed_total",
         "Objects in lists: whole, as a stream (stream) or in pages (pages), or only their metadata (metadata)";
     watch_restarts: Counters ["reason" in Restart::LABELS] by Kind, "ingester_watch_restarts_total",
         "Watches restarted: after 410 Gone (expired), because the cluster went back, as after a restore (behind), because the CRD was removed (not_installed), or because the connection broke (connection)";
     panics: Counters by Kind, "ingester_controller_panics_total", "Panics in the controller: a bug in the ingester, please report it";
     finalizers_added: Counters by Kind, "ingester_finalizers_added_total", "Objects that got the finalizer";
     finalizers_removed: Counters by Kind, "ingester_finalizers_removed_total", "Objects that lost the finalizer";
-    finalizers_given_up: Counters ["reason" in GivenUp::LABELS] by Kind, "ingester_finalizers_given_up_total",
+    finalizers_given_up: Counters ["reason" in GiveUpReason::LABELS] by Kind, "ingester_finalizers_given_up_total",
         "Objects left without the finalizer, with an Event: the API server refused it three times for the same version (refused), or it was removed three times soon after it had been added (removed)";
 }
 
 /// How a list read its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum ListMethod {
     /// Whole, as a stream.
     Stream,
     /// Whole, page by page.
@@ -30,7 +30,7 @@ pub(crate) enum Read {
     Metadata,
 }
 
-impl Read {
+impl ListMethod {
     /// Indexed by what was read.
     const LABELS: [&str; 3] = ["stream", "pages", "metadata"];
 }
@@ -55,14 +55,14 @@ impl Restart {
 
 /// Why an object is left without our finalizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GivenUp {
+pub(crate) enum GiveUpReason {
     /// The API server refused it.
     Refused,
     /// It was removed again each time.
     Removed,
 }
 
-impl GivenUp {
+impl GiveUpReason {
     /// Indexed by reason.
     const LABELS: [&str; 2] = ["refused", "removed"];
 }
@@ -81,14 +81,14 @@ pub(super) struct ApiErrors(Counters);
 impl ApiErrors {
     pub(super) fn register(on: &Registry) -> Result<Self> {
         let help = "Errors of the API server, by HTTP code; network: no readable answer; lease: not sent, because the Lease of this replica had expired";
-        let labels = [By::Kind.labels(), &["code"]].concat();
+        let labels = [SeriesSubject::Kind.labels(), &["code"]].concat();
         Counters::register(on, "ingester_api_errors_total", help, &labels, &[]).map(ApiErrors)
     }
 
     /// Returns the errors of a kind. The series that alerts look at exist from now on.
-    pub(super) fn of(&self, kind: &str) -> Self {
+    pub(super) fn for_kind(&self, kind: &str) -> Self {
         for code in API_CODES {
-            self.0.of(&[kind, code]);
+            self.0.create_series(&[kind, code]);
         }
         self.clone()
     }
@@ -96,7 +96,7 @@ impl ApiErrors {
 
 impl ControllerMetrics {
     /// A list brought objects, even if it was not read to its end.
-    pub(crate) fn objects_listed(&self, read: Read, objects: usize) {
+    pub(crate) fn objects_listed(&self, read: ListMethod, objects: usize) {
         self.kind.cluster.objects_listed[read as usize].inc_by(count(objects));
     }
 
@@ -118,7 +118,7 @@ impl ControllerMetrics {
     /// A request to the API server failed with this HTTP status code, with `network` if it gave no readable answer, or with `lease` if it
     /// was not sent.
     pub(crate) fn api_error(&self, code: &str) {
-        self.kind.api_errors.0.of(&[&self.kind.kind, code]).inc();
+        self.kind.api_errors.0.create_series(&[&self.kind.kind, code]).inc();
     }
 
     /// Finalizers were added.
@@ -132,7 +132,7 @@ impl ControllerMetrics {
     }
 
     /// An object is left without our finalizer, for this reason.
-    pub(crate) fn finalizer_given_up(&self, why: GivenUp) {
+    pub(crate) fn finalizer_given_up(&self, why: GiveUpReason) {
         self.kind.cluster.finalizers_given_up[why as usize].inc();
     }
 }

@@ -5,7 +5,7 @@ use super::gauges::{GaugeFamilies, OwnGauges};
 use super::rows::RowFamilies;
 use super::rules::RuleSeries;
 use super::upkeep::UpkeepFamilies;
-use super::work::{Busy, WorkFamilies};
+use super::work::{BusyTimes, WorkFamilies};
 use super::{ControllerMetrics, KindMetrics};
 use parking_lot::Mutex;
 use prometheus::{Registry, Result};
@@ -35,17 +35,17 @@ impl KindFamilies {
         })
     }
 
-    pub(super) fn of(&self, kind: &str) -> KindMetrics {
+    pub(super) fn for_kind(&self, kind: &str) -> KindMetrics {
         KindMetrics {
             kind: kind.into(),
-            gauges: self.gauges.of(kind),
-            work: self.work.of(kind),
-            rows: self.rows.of(kind),
-            cluster: self.cluster.of(kind),
-            api_errors: self.api_errors.of(kind),
-            upkeep: self.upkeep.of(kind),
+            gauges: self.gauges.for_kind(kind),
+            work: self.work.for_kind(kind),
+            rows: self.rows.for_kind(kind),
+            cluster: self.cluster.for_kind(kind),
+            api_errors: self.api_errors.for_kind(kind),
+            upkeep: self.upkeep.for_kind(kind),
             rules: self.rules.clone(),
-            busy: Busy::default(),
+            busy: BusyTimes::default(),
             audited: Mutex::default(),
             controllers: Mutex::default(),
         }

@@ -15,7 +15,7 @@ pub(super) trait Family: Sized {
     fn register(on: &Registry, name: &str, help: &str, labels: &[&str], buckets: &[&[f64]]) -> Result<Self>;
 
     /// The series with these values of the labels. It exists from then on.
-    fn of(&self, values: &[&str]) -> Self::Series;
+    fn create_series(&self, values: &[&str]) -> Self::Series;
 }
 
 /// Counters of one name.
@@ -43,7 +43,7 @@ macro_rules! family {
                 registered(on, <$family>::new(options(name, help, buckets), labels)?)
             }
 
-            fn of(&self, values: &[&str]) -> $series {
+            fn create_series(&self, values: &[&str]) -> $series {
                 self.with_label_values(values)
             }
         }
@@ -65,7 +65,7 @@ fn registered<C: Collector + Clone + 'static>(on: &Registry, family: C) -> Resul
 
 /// The subject that has one set of series of a metric.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum By {
+pub(super) enum SeriesSubject {
     /// The process.
     Process,
     /// Each kind.
@@ -76,22 +76,22 @@ pub(super) enum By {
     Controller,
 }
 
-impl By {
+impl SeriesSubject {
     pub(super) fn labels(self) -> &'static [&'static str] {
         match self {
-            By::Process => &[],
-            By::Kind => &["kind"],
-            By::Queue => &["name"],
-            By::Controller => &["controller"],
+            SeriesSubject::Process => &[],
+            SeriesSubject::Kind => &["kind"],
+            SeriesSubject::Queue => &["name"],
+            SeriesSubject::Controller => &["controller"],
         }
     }
 
     /// The labels' values for a kind.
     pub(super) fn values(self, kind: &str) -> Vec<String> {
         match self {
-            By::Process => Vec::new(),
-            By::Kind => vec![kind.to_owned()],
-            By::Queue | By::Controller => vec![format!("ingester_{kind}")],
+            SeriesSubject::Process => Vec::new(),
+            SeriesSubject::Kind => vec![kind.to_owned()],
+            SeriesSubject::Queue | SeriesSubject::Controller => vec![format!("ingester_{kind}")],
         }
     }
 }
@@ -123,22 +123,22 @@ macro_rules! metrics {
 
         impl $families {
             pub(super) fn register(on: &prometheus::Registry) -> prometheus::Result<Self> {
-                use $crate::metrics::family::{By, Family};
+                use $crate::metrics::family::{Family, SeriesSubject};
                 Ok($families {
                     $($field: <$family as Family>::register(
                         on,
                         $name,
                         $help,
-                        &[By::$by.labels(), &[$($label)?]].concat(),
+                        &[SeriesSubject::$by.labels(), &[$($label)?]].concat(),
                         &[$($buckets)?],
                     )?,)*
                 })
             }
 
             /// The series of a kind. They exist from then on.
-            pub(super) fn of(&self, kind: &str) -> $series {
-                use $crate::metrics::family::By;
-                $series { $($field: metrics!(@series self.$field, By::$by.values(kind), $family $(, $values)?),)* }
+            pub(super) fn for_kind(&self, kind: &str) -> $series {
+                use $crate::metrics::family::SeriesSubject;
+                $series { $($field: metrics!(@series self.$field, SeriesSubject::$by.values(kind), $family $(, $values)?),)* }
             }
         }
     };
@@ -147,12 +147,12 @@ macro_rules! metrics {
     (@series $family:expr, $of:expr, $type:ident) => {{
         let of: Vec<String> = $of;
         let of: Vec<&str> = of.iter().map(String::as_str).collect();
-        <$type as $crate::metrics::family::Family>::of(&$family, &of)
+        <$type as $crate::metrics::family::Family>::create_series(&$family, &of)
     }};
     (@series $family:expr, $of:expr, $type:ident, $values:expr) => {{
         let of: Vec<String> = $of;
         let of: Vec<&str> = of.iter().map(String::as_str).collect();
-        $values.map(|value| <$type as $crate::metrics::family::Family>::of(&$family, &[&of[..], &[value]].concat()))
+        $values.map(|value| <$type as $crate::metrics::family::Family>::create_series(&$family, &[&of[..], &[value]].concat()))
     }};
 }
 

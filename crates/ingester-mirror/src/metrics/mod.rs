@@ -36,10 +36,10 @@ mod tests;
 mod upkeep;
 mod work;
 
-pub(crate) use cluster::{GivenUp, Read, Restart};
+pub(crate) use cluster::{GiveUpReason, ListMethod, Restart};
 pub(crate) use process::EventCounters;
 pub use replicas::ReplicaMetrics;
-pub(crate) use rows::Skip;
+pub(crate) use rows::SkipReason;
 pub use upkeep::BackfillMetrics;
 pub(crate) use upkeep::{AuditMetrics, FINDINGS, RetentionMetrics};
 pub(crate) use work::Outcome;
@@ -59,7 +59,7 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 use upkeep::UpkeepSeries;
-use work::{Busy, WorkSeries};
+use work::{BusyTimes, WorkSeries};
 
 /// All metrics of one ingester. Clones share them.
 #[derive(Clone)]
@@ -84,9 +84,9 @@ impl Metrics {
     pub fn new() -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let families = KindFamilies::register(&registry)?;
-        let process = ProcessFamilies::register(&registry)?.of("");
+        let process = ProcessFamilies::register(&registry)?.for_kind("");
         process.begin();
-        let replicas = ReplicaMetrics(Arc::new(ReplicaFamilies::register(&registry)?.of("")));
+        let replicas = ReplicaMetrics(Arc::new(ReplicaFamilies::register(&registry)?.for_kind("")));
         let (kinds, store) = (Mutex::default(), Mutex::default());
         Ok(Metrics(Arc::new(Inner { registry, families, process, replicas, kinds, store })))
     }
@@ -138,7 +138,7 @@ impl Metrics {
         if let Some(known) = kinds.get(kind) {
             return known.clone();
         }
-        let new = Arc::new(self.0.families.of(kind));
+        let new = Arc::new(self.0.families.for_kind(kind));
         kinds.insert(kind.into(), new.clone());
         new
     }
@@ -203,7 +203,7 @@ struct KindMetrics {
     /// Of all kinds.
     rules: Arc<RuleSeries>,
     /// The busy workers.
-    busy: Busy,
+    busy: BusyTimes,
     /// The end of the last scheduled audit, and the number of its findings; `None` if there was none, or its findings are out of date.
     audited: Mutex<Option<(Instant, u64)>>,
     /// The kind's controllers. Those that are dropped count no longer.

@@ -23,7 +23,7 @@ metrics! {
     mirrored: Counters by Kind, "ingester_objects_mirrored_total",
         "Objects brought to SQL, even if no row had to change";
     written: Counters by Kind, "ingester_rows_written_total", "Rows of the main table inserted or updated";
-    skipped: Counters ["reason" in Skip::LABELS] by Kind, "ingester_rows_skipped_total",
+    skipped: Counters ["reason" in SkipReason::LABELS] by Kind, "ingester_rows_skipped_total",
         "Rows not written: SQL has the same version (unchanged) or a newer one (stale), or the write was combined with later ones (settling)";
     deleted: Counters by Kind, "ingester_rows_deleted_total", "Rows marked as deleted (delete_time)";
     orphans_swept: Counters by Kind, "ingester_orphans_swept_total",
@@ -58,7 +58,7 @@ metrics! {
 
 /// Why a row was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Skip {
+pub(crate) enum SkipReason {
     /// SQL has this version.
     Unchanged,
     /// SQL has a newer version, or a tombstone.
@@ -67,7 +67,7 @@ pub(crate) enum Skip {
     Settling,
 }
 
-impl Skip {
+impl SkipReason {
     /// Indexed by reason.
     const LABELS: [&str; 3] = ["unchanged", "stale", "settling"];
 }
@@ -98,7 +98,7 @@ impl ControllerMetrics {
     }
 
     /// Rows were not written, for this reason.
-    pub(crate) fn skipped(&self, reason: Skip, rows: usize) {
+    pub(crate) fn skipped(&self, reason: SkipReason, rows: usize) {
         self.kind.rows.skipped[reason as usize].inc_by(count(rows));
     }
 

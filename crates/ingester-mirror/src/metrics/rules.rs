@@ -11,13 +11,13 @@ const NAME: &str = "ingester_rule_pending_rows";
 const HELP: &str = "Rows that a rule may not judge yet, counted by the definition that wrote them";
 
 /// The pending rows of each rule, by the state of the rows that it covers.
-type ByState = BTreeMap<&'static str, u64>;
+type PendingByState = BTreeMap<&'static str, u64>;
 
 /// The series of all rules.
 pub(super) struct RuleSeries {
     pending: IntGaugeVec,
     /// By kind and rule.
-    counted: Mutex<BTreeMap<(Box<str>, String), ByState>>,
+    counted: Mutex<BTreeMap<(Box<str>, String), PendingByState>>,
 }
 
 impl RuleSeries {

@@ -1,6 +1,6 @@
 //! Tests of the rendered text.
 
-use super::{ControllerMetrics, GivenUp, Metrics, Outcome, Read, Restart, Skip};
+use super::{ControllerMetrics, GiveUpReason, ListMethod, Metrics, Outcome, Restart, SkipReason};
 use ingester_store::ErrorClass;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,15 +12,15 @@ mod exposition;
 
 /// The parsed text format: types by name, and values by name and labels.
 #[derive(Default)]
-struct Rendered {
+struct Exposition {
     types: BTreeMap<String, String>,
     helped: BTreeSet<String>,
     values: BTreeMap<String, f64>,
 }
 
-impl Rendered {
-    fn of(metrics: &Metrics) -> Self {
-        let mut rendered = Rendered::default();
+impl Exposition {
+    fn from_metrics(metrics: &Metrics) -> Self {
+        let mut rendered = Exposition::default();
         for line in metrics.render().lines() {
             if let Some(help) = line.strip_prefix("# HELP ") {
                 let (name, help) = help.split_once(' ').unwrap();
@@ -59,7 +59,7 @@ fn model() -> (Metrics, ControllerMetrics) {
 #[test]
 fn every_series_exists_from_the_start() {
     let (metrics, _) = model();
-    let rendered = Rendered::of(&metrics);
+    let rendered = Exposition::from_metrics(&metrics);
     for (series, value) in &rendered.values {
         let one = ["ingester_build_info", "ingester_config_last_reload_successful"];
         let expected = f64::from(one.iter().any(|name| series.starts_with(name)));
@@ -114,7 +114,7 @@ fn the_gauges_of_a_kind_are_the_sums_of_its_controllers() {
         ]
     };
     let values = |kind: &str| {
-        let rendered = Rendered::of(&metrics);
+        let rendered = Exposition::from_metrics(&metrics);
         series(kind).map(|series| rendered.value(&series))
     };
     metrics.controller("Project").objects(1);
@@ -133,7 +133,7 @@ fn a_kind_is_synced_and_installed_once_it_is_in_every_namespace() {
     // The metrics of backfills do not belong to a controller.
     metrics.backfill("Model").incomplete_columns(0);
     let values = || {
-        let rendered = Rendered::of(&metrics);
+        let rendered = Exposition::from_metrics(&metrics);
         ["synced", "installed"].map(|name| rendered.value(&format!("ingester_{name}{{kind=\"Model\"}}")))
     };
     one.synced(true);
@@ -158,7 +158,7 @@ fn retention_counts_its_rows() {
 fn times_and_ages_are_those_of_the_controller_that_matters() {
     let (metrics, one) = model();
     let two = metrics.controller("Model");
-    let value = |name: &str| Rendered::of(&metrics).value(&format!("ingester_{name}{{kind=\"Model\"}}"));
+    let value = |name: &str| Exposition::from_metrics(&metrics).value(&format!("ingester_{name}{{kind=\"Model\"}}"));
     two.list_ended();
     two.event_received();
     for name in ["last_list_timestamp_seconds", "last_event_timestamp_seconds"] {
@@ -195,7 +195,7 @@ fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
     model.list_ended();
     model.stopped();
     let kind = "{kind=\"Model\"}";
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("workqueue_depth{name=\"ingester_Model\"}", 0.0),
         (&format!("ingester_waiting_bytes{kind}"), 0.0),
         (&format!("ingester_held_objects{kind}"), 0.0),
@@ -220,7 +220,7 @@ fn what_was_given_away_is_not_shown_here() {
     }
     one.synced(true);
     one.list_ended();
-    let value = |name: &str| Rendered::of(&metrics).value(&format!("ingester_{name}{kind}"));
+    let value = |name: &str| Exposition::from_metrics(&metrics).value(&format!("ingester_{name}{kind}"));
     let values = || ["objects", "rejected_objects", "held_objects", "installed", "synced"].map(value);
     assert_eq!(values(), [10.0, 2.0, 4.0, 1.0, 0.0]);
     // Objects that the other member has not listed yet do not count here.
@@ -245,7 +245,7 @@ fn audits_show_what_the_last_that_ended_found() {
     let audit = metrics.audit("Model");
     audit.succeeded([1, 2, 3, 4, 5, 6, 7, 8]);
     audit.failed();
-    let rendered = Rendered::of(&metrics);
+    let rendered = Exposition::from_metrics(&metrics);
     for (finding, found) in crate::metrics::FINDINGS.into_iter().zip([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]) {
         let series = format!("ingester_audit_findings{{finding=\"{finding}\",kind=\"Model\"}}");
         assert_eq!(rendered.value(&series), found);
@@ -256,7 +256,7 @@ fn audits_show_what_the_last_that_ended_found() {
     ]);
     assert!(rendered.value("ingester_last_audit_timestamp_seconds{kind=\"Model\"}") > 1e9);
     audit.forgotten();
-    let rendered = Rendered::of(&metrics);
+    let rendered = Exposition::from_metrics(&metrics);
     for finding in crate::metrics::FINDINGS {
         let series = format!("ingester_audit_findings{{finding=\"{finding}\",kind=\"Model\"}}");
         assert_eq!(rendered.value(&series), 0.0);
@@ -267,12 +267,12 @@ fn audits_show_what_the_last_that_ended_found() {
 fn a_configuration_file_with_mistakes_shows_until_it_is_corrected() {
     let metrics = Metrics::new().unwrap();
     metrics.config_reloaded(false);
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("ingester_config_reloads_total{result=\"failed\"}", 1.0),
         ("ingester_config_last_reload_successful", 0.0),
     ]);
     metrics.config_reloaded(true);
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("ingester_config_reloads_total{result=\"failed\"}", 1.0),
         ("ingester_config_reloads_total{result=\"success\"}", 1.0),
         ("ingester_config_last_reload_successful", 1.0),
@@ -288,7 +288,7 @@ async fn connections_are_shown_as_long_as_the_database_is_open() {
     while store.connections().idle == 0 {
         tokio::task::yield_now().await;
     }
-    let rendered = Rendered::of(&metrics);
+    let rendered = Exposition::from_metrics(&metrics);
     rendered.has(&[
         ("ingester_database_connections{state=\"used\"}", 0.0),
         ("ingester_database_connections{state=\"idle\"}", 1.0),
@@ -298,7 +298,7 @@ async fn connections_are_shown_as_long_as_the_database_is_open() {
     assert!(rendered.value("ingester_database_connection_waits_total") > 0.0);
     let waits = rendered.value("ingester_database_connection_waits_total");
     drop(store);
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("ingester_database_connections{state=\"idle\"}", 0.0),
         ("ingester_database_connection_waits_total", waits),
     ]);
@@ -308,9 +308,9 @@ async fn connections_are_shown_as_long_as_the_database_is_open() {
 fn backfills_count_their_rows_and_columns() {
     let metrics = Metrics::new().unwrap();
     let backfill = metrics.backfill("Model");
-    backfill.rows(5, 3, 1);
+    backfill.count_rows(5, 3, 1);
     backfill.incomplete_columns(2);
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("ingester_backfill_rows_total{kind=\"Model\",result=\"filled\"}", 5.0),
         ("ingester_backfill_rows_total{kind=\"Model\",result=\"unchanged\"}", 3.0),
         ("ingester_backfill_rows_total{kind=\"Model\",result=\"failed\"}", 1.0),
@@ -324,7 +324,7 @@ fn the_controllers_of_a_kind_count_together() {
     model.written(2);
     metrics.controller("Model").written(3);
     metrics.clone().controller("Project").written(1);
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("ingester_rows_written_total{kind=\"Model\"}", 5.0),
         ("ingester_rows_written_total{kind=\"Project\"}", 1.0),
     ]);
@@ -337,13 +337,16 @@ fn two_ingesters_in_one_process_share_nothing() {
     second.controller("Model");
     model.written(1);
     let series = "ingester_rows_written_total{kind=\"Model\"}";
-    assert_eq!((Rendered::of(&first).value(series), Rendered::of(&second).value(series)), (1.0, 0.0));
+    assert_eq!(
+        (Exposition::from_metrics(&first).value(series), Exposition::from_metrics(&second).value(series)),
+        (1.0, 0.0)
+    );
 }
 
 #[test]
 fn every_method_moves_its_own_series_and_no_other() {
-    type Act = fn(&ControllerMetrics);
-    let cases: &[(Act, &[(&str, f64)])] = &[
+    type MetricAction = fn(&ControllerMetrics);
+    let cases: &[(MetricAction, &[(&str, f64)])] = &[
         (|m| m.waiting(3, 4096), &[("workqueue_depth", 3.0), ("ingester_waiting_bytes", 4096.0)]),
         (|m| m.added(), &[("workqueue_adds_total", 1.0)]),
         (|m| m.retried(2), &[("workqueue_retries_total", 2.0)]),
@@ -357,8 +360,8 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.objects(5), &[("ingester_objects", 5.0)]),
         (|m| m.mirrored(2), &[("ingester_objects_mirrored_total", 2.0)]),
         (|m| m.written(2), &[("ingester_rows_written_total", 2.0)]),
-        (|m| m.skipped(Skip::Unchanged, 2), &[("ingester_rows_skipped_total unchanged", 2.0)]),
-        (|m| m.skipped(Skip::Stale, 2), &[("ingester_rows_skipped_total stale", 2.0)]),
+        (|m| m.skipped(SkipReason::Unchanged, 2), &[("ingester_rows_skipped_total unchanged", 2.0)]),
+        (|m| m.skipped(SkipReason::Stale, 2), &[("ingester_rows_skipped_total stale", 2.0)]),
         (|m| m.deleted(2), &[("ingester_rows_deleted_total", 2.0)]),
         (|m| m.evicted(2), &[("ingester_objects_evicted_total", 2.0)]),
         (|m| m.eviction_failed(), &[("ingester_evictions_failed_total", 1.0)]),
@@ -387,12 +390,12 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.database_error(ErrorClass::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
         (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
         (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),
-        (|m| m.finalizer_given_up(GivenUp::Refused), &[("ingester_finalizers_given_up_total refused", 1.0)]),
-        (|m| m.finalizer_given_up(GivenUp::Removed), &[("ingester_finalizers_given_up_total removed", 1.0)]),
+        (|m| m.finalizer_given_up(GiveUpReason::Refused), &[("ingester_finalizers_given_up_total refused", 1.0)]),
+        (|m| m.finalizer_given_up(GiveUpReason::Removed), &[("ingester_finalizers_given_up_total removed", 1.0)]),
         (|m| m.listed(), &[("ingester_lists_total", 1.0)]),
-        (|m| m.objects_listed(Read::Stream, 2), &[("ingester_objects_listed_total stream", 2.0)]),
-        (|m| m.objects_listed(Read::Pages, 2), &[("ingester_objects_listed_total pages", 2.0)]),
-        (|m| m.objects_listed(Read::Metadata, 2), &[("ingester_objects_listed_total metadata", 2.0)]),
+        (|m| m.objects_listed(ListMethod::Stream, 2), &[("ingester_objects_listed_total stream", 2.0)]),
+        (|m| m.objects_listed(ListMethod::Pages, 2), &[("ingester_objects_listed_total pages", 2.0)]),
+        (|m| m.objects_listed(ListMethod::Metadata, 2), &[("ingester_objects_listed_total metadata", 2.0)]),
         (|m| m.watch_restarted(Restart::Expired), &[("ingester_watch_restarts_total expired", 1.0)]),
         (|m| m.watch_restarted(Restart::Behind), &[("ingester_watch_restarts_total behind", 1.0)]),
         (|m| m.watch_restarted(Restart::NotInstalled), &[("ingester_watch_restarts_total not_installed", 1.0)]),
@@ -405,7 +408,7 @@ fn every_method_moves_its_own_series_and_no_other() {
     for (act, expected) in cases {
         let (metrics, model) = model();
         act(&model);
-        let mut moved: Vec<(String, f64)> = Rendered::of(&metrics)
+        let mut moved: Vec<(String, f64)> = Exposition::from_metrics(&metrics)
             .values
             .into_iter()
             .filter(|(series, value)| *value != 0.0 && series.contains("Model"))
@@ -431,7 +434,7 @@ fn histograms_count_into_their_buckets() {
     model.batch(500, Duration::from_millis(200));
     model.lag(Duration::from_millis(30));
     model.taken(Duration::from_micros(50));
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("ingester_batch_size_bucket{kind=\"Model\",le=\"1\"}", 1.0),
         ("ingester_batch_size_bucket{kind=\"Model\",le=\"200\"}", 1.0),
         ("ingester_batch_size_bucket{kind=\"Model\",le=\"500\"}", 2.0),
@@ -453,7 +456,7 @@ fn a_busy_worker_is_visible_and_counts_each_object_once_when_done() {
     let name = "{name=\"ingester_Model\"}";
     let work = model.work(3);
     let other = model.work(1);
-    let rendered = Rendered::of(&metrics);
+    let rendered = Exposition::from_metrics(&metrics);
     rendered.has(&[
         ("controller_runtime_active_workers{controller=\"ingester_Model\"}", 2.0),
         ("controller_runtime_reconcile_time_seconds_count{controller=\"ingester_Model\"}", 0.0),
@@ -463,7 +466,7 @@ fn a_busy_worker_is_visible_and_counts_each_object_once_when_done() {
     assert!(0.0 < longest && longest < unfinished, "two workers: {longest} {unfinished}");
     drop(other);
     drop(work);
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("controller_runtime_active_workers{controller=\"ingester_Model\"}", 0.0),
         ("controller_runtime_reconcile_time_seconds_count{controller=\"ingester_Model\"}", 4.0),
         (&format!("workqueue_work_duration_seconds_count{name}"), 4.0),
@@ -478,7 +481,7 @@ fn errors_of_the_api_server_count_by_code() {
     for code in ["409", "409", "418", "network"] {
         model.api_error(code);
     }
-    Rendered::of(&metrics).has(&[
+    Exposition::from_metrics(&metrics).has(&[
         ("ingester_api_errors_total{code=\"409\",kind=\"Model\"}", 2.0),
         ("ingester_api_errors_total{code=\"418\",kind=\"Model\"}", 1.0),
         ("ingester_api_errors_total{code=\"network\",kind=\"Model\"}", 1.0),
@@ -503,7 +506,7 @@ fn the_documentation_lists_every_metric() {
     exposition::compare_table(&page, "# Metrics", &metrics.render());
     let text = std::fs::read_to_string(page).unwrap();
     let (text, _) = text.split_once("## The server's").unwrap();
-    let rendered = Rendered::of(&metrics);
+    let rendered = Exposition::from_metrics(&metrics);
     // Alerts must name series that exist.
     let (_, alerts) = text.split_once("## Alerts").unwrap();
     let words = alerts.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));

@@ -51,7 +51,7 @@ pub struct BackfillMetrics(pub(super) Arc<KindMetrics>);
 
 impl BackfillMetrics {
     /// Rows were read to backfill columns: some were filled, some had their values, some have objects that cannot be decoded.
-    pub fn rows(&self, filled: u64, unchanged: u64, failed: u64) {
+    pub fn count_rows(&self, filled: u64, unchanged: u64, failed: u64) {
         for (counter, rows) in self.0.upkeep.backfill_rows.iter().zip([filled, unchanged, failed]) {
             counter.inc_by(rows);
         }

@@ -56,7 +56,7 @@ impl Outcome {
 
 /// The time since when each busy worker has been busy, by a number for each worker.
 #[derive(Default)]
-pub(super) struct Busy(Mutex<BusyWorkers>);
+pub(super) struct BusyTimes(Mutex<BusyWorkers>);
 
 #[derive(Default)]
 struct BusyWorkers {
@@ -64,7 +64,7 @@ struct BusyWorkers {
     since: BTreeMap<u64, Instant>,
 }
 
-impl Busy {
+impl BusyTimes {
     fn begin(&self, since: Instant) -> u64 {
         let mut workers = self.0.lock();
         workers.next += 1;
@@ -85,7 +85,7 @@ impl Busy {
 
 impl WorkSeries {
     /// Shows the present work of the workers.
-    pub(super) fn update(&self, busy: &Busy) {
+    pub(super) fn update(&self, busy: &BusyTimes) {
         let seconds = busy.seconds();
         self.unfinished_work.set(seconds.iter().sum());
         self.longest_running.set(seconds.iter().copied().fold(0.0, f64::max));

@@ -2,7 +2,7 @@
 
 use super::Pipeline;
 use super::known::{RowState, Stage};
-use super::work::{Arrival, Item, ObjectRef, Why, Work};
+use super::work::{Arrival, Item, LookReason, ObjectRef, Work};
 use crate::backoff::delay;
 use crate::cluster::{ApiError, ApiErrorKind, Deletion};
 use crate::events::Subject;
@@ -77,7 +77,7 @@ impl Pipeline {
             Action::Evict => return self.evict_stored(object, &meta, row.as_deref(), attempt).await,
         };
         if let Err(error) = result {
-            self.try_again(object, Why::Due, attempt, &error);
+            self.try_again(object, LookReason::Due, attempt, &error);
         }
     }
 
@@ -156,7 +156,7 @@ impl Pipeline {
             "Immutable object evicted from etcd");
         if deletion == Deletion::Gone {
             self.known().set(&meta.uid, meta.resource_version, RowState::Left, None);
-            self.queue.push(Item::new(Work::Gone { object: ObjectRef::of(meta), swept: false }));
+            self.queue.push(Item::new(Work::Gone { object: ObjectRef::from_meta(meta), swept: false }));
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ impl Pipeline {
     /// Checks that every column of a row is stored correctly, before its object is deleted. An error is the reason why not.
     async fn read_back(&self, wanted: &Row) -> Result<(), String> {
         let uids = [&*wanted.uid];
-        let stored = in_time("reading an evicted row back", self.unit.rows.stored(&uids)).await;
+        let stored = in_time("reading an evicted row back", self.unit.rows.read_stored(&uids)).await;
         let stored = stored.map_err(|error| error.to_string())?;
         let Some(stored) = stored.first() else { return Err("there is no such row".into()) };
         // Another replica has finished this eviction, and users may have changed the row since.
@@ -185,17 +185,17 @@ impl Pipeline {
         tracing::error!(namespace = %object.namespace, name = %object.name, reason, attempt,
             "Object not evicted: its row, read back, is not what it should be");
         let pause = delay(attempt, self.unit.requeue_period());
-        self.queue.push_later(Item::look(object, Why::Rewrite, attempt.saturating_add(1)), pause);
+        self.queue.push_later(Item::look(object, LookReason::Rewrite, attempt.saturating_add(1)), pause);
     }
 
     /// Looks at the object again, some time after an error of the API server.
-    pub(super) fn try_again(&self, object: ObjectRef, why: Why, attempt: u32, error: &ApiError) {
+    pub(super) fn try_again(&self, object: ObjectRef, why: LookReason, attempt: u32, error: &ApiError) {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
         self.known().wait_for(&object.uid);
         // The next round judges an object that a rule chose again.
-        let why = if why == Why::Judged { Why::Due } else { why };
+        let why = if why == LookReason::Judged { LookReason::Due } else { why };
         let pause = match error.kind() {
             // The object is gone, and its DELETED event follows; or the kind is not served now, and the object may exist.
             ApiErrorKind::NotFound => pause,

@@ -5,7 +5,7 @@ use super::acknowledge::REFUSALS;
 use super::{ObjectRef, Pipeline};
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::lifecycle::finalizer;
-use crate::metrics::GivenUp;
+use crate::metrics::GiveUpReason;
 use ingester_core::object::{Meta, Object};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -150,7 +150,7 @@ impl Pipeline {
             Advice::Leave => return Ok(None),
             Advice::GiveUp => {
                 let reason = format!("it was removed {REMOVALS} times, each time soon after it had been added");
-                self.give_up(meta, GivenUp::Removed, &reason);
+                self.give_up(meta, GiveUpReason::Removed, &reason);
                 return Ok(None);
             }
         }
@@ -172,7 +172,7 @@ impl Pipeline {
                     let refusals = self.known().additions.refused(&meta.uid, meta.resource_version);
                     if refusals >= REFUSALS {
                         self.unit.metrics.api_error(&error.code());
-                        self.give_up(meta, GivenUp::Refused, &error.to_string());
+                        self.give_up(meta, GiveUpReason::Refused, &error.to_string());
                         return Ok(None);
                     }
                     tokio::time::sleep(PAUSE).await;
@@ -197,13 +197,13 @@ impl Pipeline {
     }
 
     /// Reports that the object is left without our finalizer.
-    fn give_up(&self, meta: &Meta, why: GivenUp, reason: &str) {
+    fn give_up(&self, meta: &Meta, why: GiveUpReason, reason: &str) {
         let kind = &self.unit.kind;
         self.unit.metrics.finalizer_given_up(why);
         tracing::warn!(namespace = %meta.namespace, name = %meta.name, resource_version = meta.resource_version,
             reason, "Finalizer given up: the object is mirrored without it, and its last state may be missed when it is deleted");
         let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
-        let object = ObjectRef::of(meta);
+        let object = ObjectRef::from_meta(meta);
         self.unit.publisher.finalizer_given_up(kind, object.subject(&api_version, &version), reason);
     }
 }

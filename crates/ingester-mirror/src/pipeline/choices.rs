@@ -7,7 +7,7 @@
 use super::Pipeline;
 use super::acknowledge::Halt;
 use super::known::{Choice, Stage};
-use super::work::{Item, ObjectRef, Why};
+use super::work::{Item, LookReason, ObjectRef};
 use crate::cluster::ApiErrorKind;
 use crate::policies::{Candidate, Mandate};
 use ingester_core::object::{Meta, Object};
@@ -25,7 +25,7 @@ impl Pipeline {
             let object =
                 ObjectRef { uid: uid.clone(), namespace: namespace.clone(), name: name.clone(), version: *version };
             self.known().choices.add(Choice::handed(object.clone(), mandate.clone(), counted).proved_by(*evidence));
-            self.queue.push(Item::look(object, Why::Judged, 0));
+            self.queue.push(Item::look(object, LookReason::Judged, 0));
         }
     }
 
@@ -64,7 +64,7 @@ impl Pipeline {
                 continue;
             }
             if choice.stage != Stage::Handed && !self.holds(&choice) {
-                self.queue.push(Item::look(choice.object, Why::Due, 0));
+                self.queue.push(Item::look(choice.object, LookReason::Due, 0));
             } else if !self.queue.is_due(uid) && choice.in_doubt_for().is_none() {
                 self.known().choices.forget(uid);
             }
@@ -98,7 +98,7 @@ impl Pipeline {
     pub(super) fn halted(&self, object: ObjectRef, attempt: u32, halt: &Halt) {
         match halt {
             // A unit that stops forgets its queue. The next unit finds the object as after a restart.
-            Halt::Stopping => self.queue.push_later(Item::look(object, Why::Due, attempt), PAUSE),
+            Halt::Stopping => self.queue.push_later(Item::look(object, LookReason::Due, attempt), PAUSE),
             Halt::Withdrawn => {
                 let mut known = self.known();
                 if known.choices.get(&object.uid).is_none_or(|choice| choice.in_doubt_for().is_none()) {
@@ -106,7 +106,7 @@ impl Pipeline {
                 }
                 drop(known);
                 // The look makes its row live again. Our own patch has probably been answered before then.
-                self.queue.push_later(Item::look(object, Why::Due, 0), Duration::ZERO);
+                self.queue.push_later(Item::look(object, LookReason::Due, 0), Duration::ZERO);
             }
             Halt::Failed(error) => {
                 if error.kind() == ApiErrorKind::Conflict {
@@ -116,7 +116,7 @@ impl Pipeline {
                 if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
                     self.unit.metrics.eviction_failed();
                 }
-                self.try_again(object, Why::Due, attempt, error);
+                self.try_again(object, LookReason::Due, attempt, error);
             }
         }
     }

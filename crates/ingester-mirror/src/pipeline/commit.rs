@@ -2,21 +2,21 @@
 
 use super::acknowledge::Acknowledgement;
 use super::known::RowState;
-use super::prepare::{Becomes, Consequences, Rejection, Write};
-use super::work::{Item, ObjectRef, Trail, Why};
-use super::{Pipeline, Stopped};
+use super::prepare::{Consequences, Rejection, StateAfterCommit, Write};
+use super::work::{Item, LookReason, ObjectRef, Trail};
+use super::{Pipeline, UnitStopError};
 use crate::backoff::delay;
 use crate::lifecycle::{Action, LifecycleState};
-use crate::metrics::{Outcome, Skip};
+use crate::metrics::{Outcome, SkipReason};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
-use ingester_store::{ErrorClass, Reject, Rejected, Report, RowChange, latest_of_each};
+use ingester_store::{ErrorClass, Reject, RejectedObject, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
 
 /// The work that remains after a batch was written.
 #[derive(Default)]
-struct Remaining {
+struct RemainingWork {
     acknowledgements: Vec<Acknowledgement>,
     rejections: Vec<Rejection>,
     /// Changes that mark the rows of objects that are gone and whose last states were refused.
@@ -32,11 +32,11 @@ impl Pipeline {
         writes: Vec<Write>,
         rejections: Vec<Rejection>,
         restores: u32,
-    ) -> Result<Vec<Acknowledgement>, Stopped> {
+    ) -> Result<Vec<Acknowledgement>, UnitStopError> {
         self.count_swept(&writes).await?;
         let (changes, consequences): (Vec<_>, Vec<_>) =
             writes.into_iter().map(|write| (write.change, write.consequences)).unzip();
-        let mut remaining = Remaining { rejections, ..Remaining::default() };
+        let mut remaining = RemainingWork { rejections, ..RemainingWork::default() };
         match self.write(changes, restores).await? {
             Some(report) => self.conclude(consequences, &report, &mut remaining),
             None => {
@@ -46,7 +46,7 @@ impl Pipeline {
                 }
             }
         }
-        let Remaining { acknowledgements, rejections, orphans, mut done } = remaining;
+        let RemainingWork { acknowledgements, rejections, orphans, mut done } = remaining;
         self.record(rejections, &mut done).await?;
         // After the rejects, because these changes delete the rejects: nobody can correct a deleted object.
         if !orphans.is_empty() {
@@ -58,16 +58,16 @@ impl Pipeline {
     }
 
     /// Counts the rows that a sweep is about to mark, if sweeps have a limit.
-    async fn count_swept(&self, writes: &[Write]) -> Result<(), Stopped> {
+    async fn count_swept(&self, writes: &[Write]) -> Result<(), UnitStopError> {
         let rows = {
             let known = self.known();
             let is_swept = |write: &&Write| {
                 let Consequences { object, becomes, .. } = &write.consequences;
-                matches!(becomes, Becomes::Gone { swept: true }) && known.live_version(&object.uid).is_some()
+                matches!(becomes, StateAfterCommit::Gone { swept: true }) && known.live_version(&object.uid).is_some()
             };
             writes.iter().filter(is_swept).count() as u64
         };
-        if rows == 0 || self.unit.config().ingester.sweep_limit.rows().is_none() {
+        if rows == 0 || self.unit.config().ingester.sweep_limit.to_rows().is_none() {
             return Ok(());
         }
         // Before they are marked: if the process is killed in between, it has counted too many, not too few.
@@ -77,8 +77,8 @@ impl Pipeline {
     }
 
     /// Decides the next steps from the result of each write.
-    fn conclude(&self, all: Vec<Consequences>, report: &Report, remaining: &mut Remaining) {
-        let reasons = |rejected: &'_ [Rejected]| -> HashMap<Box<str>, String> {
+    fn conclude(&self, all: Vec<Consequences>, report: &Report, remaining: &mut RemainingWork) {
+        let reasons = |rejected: &'_ [RejectedObject]| -> HashMap<Box<str>, String> {
             rejected.iter().map(|rejected| (rejected.uid.clone(), rejected.reason.clone())).collect()
         };
         let (mut refused, mut postponed) = (reasons(&report.rejected), reasons(&report.postponed));
@@ -95,16 +95,16 @@ impl Pipeline {
                 self.look_at_stale(its.object, &its.trail);
                 remaining.done.push(uid);
             } else {
-                self.stored(its, remaining);
+                self.finish_stored(its, remaining);
             }
         }
     }
 
     /// The database refused the object because of its content.
-    fn refused(&self, its: Consequences, reason: String, remaining: &mut Remaining) {
+    fn refused(&self, its: Consequences, reason: String, remaining: &mut RemainingWork) {
         let Consequences { object, becomes, subject, again, trail, .. } = its;
         // If the object is gone, its row must not stay live, even if its last state was refused.
-        if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = becomes {
+        if let StateAfterCommit::Gone { .. } | StateAfterCommit::LeftOut | StateAfterCommit::Confirmed = becomes {
             let orphan = super::prepare::forgotten(&object.uid, object.version, self.unit.clock.now());
             remaining.orphans.push(orphan);
             // A deleted object cannot be corrected.
@@ -119,13 +119,13 @@ impl Pipeline {
     }
 
     /// Starts the work that was waiting for the row to be stored.
-    fn stored(&self, its: Consequences, remaining: &mut Remaining) {
+    fn finish_stored(&self, its: Consequences, remaining: &mut RemainingWork) {
         self.remember(&its);
         let Consequences { object, then, subject, again, trail, .. } = its;
         tracing::debug!(namespace = %object.namespace, name = %object.name, "Successfully synced object to metadata storage");
         if let Some(delay) = again {
             // A planned look is not a failure.
-            self.queue.push_later(Item::look(object.clone(), Why::Due, 0), delay);
+            self.queue.push_later(Item::look(object.clone(), LookReason::Due, 0), delay);
         }
         if then == Action::AddFinalizer {
             self.request_finalizers();
@@ -151,7 +151,7 @@ impl Pipeline {
     }
 
     /// Writes the changes. Returns `None` if the cluster went back in the meantime; then it is unknown whether anything was written.
-    async fn write(&self, changes: Vec<RowChange>, restores: u32) -> Result<Option<Report>, Stopped> {
+    async fn write(&self, changes: Vec<RowChange>, restores: u32) -> Result<Option<Report>, UnitStopError> {
         if changes.is_empty() {
             return Ok(Some(Report::default()));
         }
@@ -176,8 +176,8 @@ impl Pipeline {
         self.unit.metrics.written(report.written);
         self.unit.metrics.nul_values(report.nul_values);
         self.unit.metrics.unfit_values(report.unfit_values);
-        self.unit.metrics.skipped(Skip::Unchanged, report.unchanged);
-        self.unit.metrics.skipped(Skip::Stale, report.stale.len());
+        self.unit.metrics.skipped(SkipReason::Unchanged, report.unchanged);
+        self.unit.metrics.skipped(SkipReason::Stale, report.stale.len());
         Ok(Some(report))
     }
 
@@ -198,7 +198,7 @@ impl Pipeline {
     /// The stored row is not the row of this batch: another ingester was faster, the cluster was restored to an earlier state, or somebody
     /// changed the row by hand. A look finds out which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
-        let item = Item::look(object, Why::Due, trail.attempt.saturating_add(1));
+        let item = Item::look(object, LookReason::Due, trail.attempt.saturating_add(1));
         self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period()));
     }
 
@@ -211,7 +211,7 @@ impl Pipeline {
         tracing::warn!(namespace = %object.namespace, name = %object.name, reason,
             attempt = trail.attempt, "Object not stored: unclassified error; retrying");
         let pause = delay(trail.attempt, self.unit.requeue_period());
-        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
+        self.queue.push_later(Item::look(object, LookReason::Due, trail.attempt.saturating_add(1)), pause);
     }
 
     /// Remembers the row's state after the commit.
@@ -220,30 +220,33 @@ impl Pipeline {
         let mut known = self.known();
         let before = known.get(uid).map(|entry| entry.state);
         match its.becomes {
-            Becomes::Stored(state, pairs) => known.set(uid, *version, RowState::Stored(state), Some(pairs)),
-            Becomes::LeftOut => known.set(uid, *version, RowState::LeftOut, None),
-            Becomes::Gone { .. } => known.remove(uid),
-            Becomes::Confirmed => known.set(uid, *version, RowState::Confirmed, None),
+            StateAfterCommit::Stored(state, pairs) => known.set(uid, *version, RowState::Stored(state), Some(pairs)),
+            StateAfterCommit::LeftOut => known.set(uid, *version, RowState::LeftOut, None),
+            StateAfterCommit::Gone { .. } => known.remove(uid),
+            StateAfterCommit::Confirmed => known.set(uid, *version, RowState::Confirmed, None),
         }
         drop(known);
         let metrics = &self.unit.metrics;
         let was_marked = matches!(before, Some(RowState::Stored(LifecycleState::Deleted) | RowState::Released));
         match its.becomes {
-            Becomes::Stored(LifecycleState::Live, _) => metrics.mirrored(1),
-            Becomes::Stored(LifecycleState::Evicted, _) | Becomes::Confirmed => {}
-            Becomes::Gone { .. } if before.is_some_and(RowState::is_leaving) => {}
-            Becomes::Gone { swept: true } => {
+            StateAfterCommit::Stored(LifecycleState::Live, _) => metrics.mirrored(1),
+            StateAfterCommit::Stored(LifecycleState::Evicted, _) | StateAfterCommit::Confirmed => {}
+            StateAfterCommit::Gone { .. } if before.is_some_and(RowState::is_leaving) => {}
+            StateAfterCommit::Gone { swept: true } => {
                 metrics.orphans_swept(1);
                 log_deleted(&its.object);
             }
-            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
-            Becomes::LeftOut => metrics.deleted(1),
-            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::Gone { .. } => {
+            StateAfterCommit::Stored(LifecycleState::Deleted, _)
+            | StateAfterCommit::LeftOut
+            | StateAfterCommit::Gone { .. }
+                if was_marked => {}
+            StateAfterCommit::LeftOut => metrics.deleted(1),
+            StateAfterCommit::Stored(LifecycleState::Deleted, _) | StateAfterCommit::Gone { .. } => {
                 metrics.deleted(1);
                 log_deleted(&its.object);
             }
         }
-        if before == Some(RowState::Rejected) && matches!(its.becomes, Becomes::Stored(..)) {
+        if before == Some(RowState::Rejected) && matches!(its.becomes, StateAfterCommit::Stored(..)) {
             let (api_version, version) = (self.unit.kind.api_version(), version.to_string());
             self.unit.publisher.mirrored(&self.unit.kind, its.object.subject(&api_version, &version));
         }
@@ -251,7 +254,7 @@ impl Pipeline {
     }
 
     /// Records objects that cannot be mirrored. An object that Kubernetes keeps for us is tried again, and an Event says so.
-    async fn record(&self, rejections: Vec<Rejection>, done: &mut Vec<Box<str>>) -> Result<(), Stopped> {
+    async fn record(&self, rejections: Vec<Rejection>, done: &mut Vec<Box<str>>) -> Result<(), UnitStopError> {
         if rejections.is_empty() {
             return Ok(());
         }
@@ -272,7 +275,7 @@ impl Pipeline {
             let period = self.unit.requeue_period();
             if let Some(pause) = again.or(held.then_some(period)) {
                 let attempt = trail.attempt.saturating_add(1);
-                self.queue.push_later(Item::look(object.clone(), Why::Due, attempt), pause);
+                self.queue.push_later(Item::look(object.clone(), LookReason::Due, attempt), pause);
             }
             done.push(object.uid);
         }

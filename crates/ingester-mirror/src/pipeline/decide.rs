@@ -3,9 +3,9 @@
 use super::Pipeline;
 use super::known::{Choice, KnownObject, Stage};
 use crate::lifecycle::{
-    self, Arrival, Case, ChosenEviction, Next, Progress, Step, finalizer, is_being_evicted, is_leaving,
+    self, Arrival, Case, ChosenEviction, NextStep, Progress, Step, finalizer, is_being_evicted, is_leaving,
 };
-use crate::metrics::Skip;
+use crate::metrics::SkipReason;
 use ingester_core::marks::Marks;
 use ingester_core::object::{Identity, Meta};
 use ingester_core::row::Version;
@@ -13,14 +13,14 @@ use std::time::Duration;
 
 impl Pipeline {
     /// Decides about an object that was just received from its metadata alone.
-    pub(crate) fn decide_by_metadata(&self, meta: &Meta, arrival: Arrival) -> Next {
+    pub(crate) fn decide_by_metadata(&self, meta: &Meta, arrival: Arrival) -> NextStep {
         let waiting = arrival == Arrival::Deletion && self.queue.holds(&meta.uid);
         let settles = arrival == Arrival::Watch && !self.settling_time().is_zero();
         self.decide(meta, arrival, None, Step::Received { waiting, settles })
     }
 
     /// Decides about an object. `stored` is its row, if the row was read before the object.
-    pub(super) fn decide(&self, meta: &Meta, arrival: Arrival, stored: Option<Version>, step: Step) -> Next {
+    pub(super) fn decide(&self, meta: &Meta, arrival: Arrival, stored: Option<Version>, step: Step) -> NextStep {
         let decision = lifecycle::decide(&self.case(meta, arrival, stored, step));
         if decision.planned {
             {
@@ -75,11 +75,11 @@ impl Pipeline {
     }
 
     /// Counts an object that brings nothing new, and forgets it if no further event of it can come.
-    pub(crate) fn nothing_new(&self, uid: &str, next: Next) {
-        if next == Next::Forget {
+    pub(crate) fn nothing_new(&self, uid: &str, next: NextStep) {
+        if next == NextStep::Forget {
             self.known().remove(uid);
         }
-        self.unit.metrics.skipped(Skip::Unchanged, 1);
+        self.unit.metrics.skipped(SkipReason::Unchanged, 1);
     }
 
     /// Records whether an object is terminating and waits for our finalizer to be removed.

@@ -113,7 +113,7 @@ impl Evictions {
     }
 
     /// Returns the objects, out of these, that this process evicted recently or whose rows are recorded as lost.
-    pub(crate) fn of(&self, uids: &[Box<str>]) -> Vec<EvictedObject> {
+    pub(crate) fn find_evicted(&self, uids: &[Box<str>]) -> Vec<EvictedObject> {
         uids.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
 
@@ -190,7 +190,7 @@ mod tests {
         Object::parse(text, ManagedFields::Keep).unwrap().meta().clone()
     }
 
-    fn stored(rows: &[(&str, u64, bool, bool)]) -> HashMap<Box<str>, Version> {
+    fn stored_versions(rows: &[(&str, u64, bool, bool)]) -> HashMap<Box<str>, Version> {
         let version = |res_version, evicted, deleted| Version {
             res_version,
             ingest_version: 0,
@@ -206,7 +206,7 @@ mod tests {
         for uid in ["whole", "missing", "live", "changed"] {
             evictions.add(&meta(uid, 5));
         }
-        let rows = stored(&[("whole", 5, true, false), ("live", 4, false, false), ("changed", 6, true, true)]);
+        let rows = stored_versions(&[("whole", 5, true, false), ("live", 4, false, false), ("changed", 6, true, true)]);
         let all = evictions.all();
         let lost = evictions.lost(&all, &rows);
         assert_eq!(lost.iter().map(|eviction| &*eviction.uid).collect::<Vec<_>>(), ["missing", "live"]);
@@ -219,13 +219,13 @@ mod tests {
     fn a_row_of_a_later_version_has_not_lost_its_eviction() {
         let mut evictions = Evictions::default();
         evictions.add(&meta("stays", 5));
-        let rows = stored(&[("stays", 6, false, false)]);
+        let rows = stored_versions(&[("stays", 6, false, false)]);
         assert!(evictions.lost(&evictions.all(), &rows).is_empty(), "another finalizer held it, and it stayed");
         evictions.add(&meta("stays", 7));
         assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 1);
         assert!(evictions.has_lost("stays"));
         assert!(
-            evictions.lost(&evictions.all(), &stored(&[("stays", 7, true, false)])).is_empty(),
+            evictions.lost(&evictions.all(), &stored_versions(&[("stays", 7, true, false)])).is_empty(),
             "its backup is back"
         );
         assert!(!evictions.has_lost("stays"));
@@ -235,7 +235,7 @@ mod tests {
     fn an_object_that_a_person_has_decided_for_is_forgotten() {
         let mut evictions = Evictions::default();
         evictions.add(&meta("a", 5));
-        let rows = stored(&[("a", 3, false, false)]);
+        let rows = stored_versions(&[("a", 3, false, false)]);
         assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 1);
         assert_eq!(evictions.take_changes().lost.len(), 1);
         evictions.forget("a");
@@ -253,11 +253,11 @@ mod tests {
     fn a_loss_is_recorded_once_and_the_record_is_deleted_when_the_row_is_back() {
         let mut evictions = Evictions::default();
         evictions.add(&meta("a", 5));
-        evictions.lost(&evictions.all(), &stored(&[("a", 3, false, false)]));
+        evictions.lost(&evictions.all(), &stored_versions(&[("a", 3, false, false)]));
         let LossChanges { lost, settled } = evictions.take_changes();
         assert_eq!((lost[0].loss(), lost.len(), settled.len()), (recorded("a", 5), 1, 0));
         assert!(evictions.take_changes().lost.is_empty(), "once");
-        evictions.lost(&evictions.all(), &stored(&[("a", 5, true, false)]));
+        evictions.lost(&evictions.all(), &stored_versions(&[("a", 5, true, false)]));
         let LossChanges { lost, settled } = evictions.take_changes();
         assert!(lost.is_empty() && *settled == ["a".into()], "{settled:?}");
         assert_eq!(evictions.all().len(), 1, "it may be lost again");
@@ -267,18 +267,18 @@ mod tests {
     fn a_recorded_loss_is_told_again_and_protects_what_is_left_of_the_row() {
         let mut evictions = Evictions::default();
         evictions.learn(vec![recorded("a", 5), recorded("b", 5)]);
-        let rows = stored(&[("a", 3, false, false)]);
+        let rows = stored_versions(&[("a", 3, false, false)]);
         assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 2);
         assert!(evictions.has_lost("a") && evictions.take_changes().lost.is_empty(), "it is recorded");
         for number in 0..2 * MOST {
             evictions.add(&meta(&number.to_string(), 1));
         }
         assert!(
-            evictions.has_lost("a") && evictions.of(&["a".into()]).len() == 1,
+            evictions.has_lost("a") && evictions.find_evicted(&["a".into()]).len() == 1,
             "later evictions do not displace it"
         );
         // The best state that a backup has is an earlier one.
-        evictions.lost(&evictions.of(&["a".into(), "b".into()]), &stored(&[("a", 4, true, false)]));
+        evictions.lost(&evictions.find_evicted(&["a".into(), "b".into()]), &stored_versions(&[("a", 4, true, false)]));
         assert_eq!(*evictions.take_changes().settled, ["a".into()]);
         assert!(!evictions.has_lost("a") && evictions.has_lost("b"));
     }
@@ -287,7 +287,7 @@ mod tests {
     fn an_intended_eviction_of_an_earlier_version_is_no_copy_that_a_person_has_found() {
         let mut evictions = Evictions::default();
         evictions.learn(vec![recorded("a", 5)]);
-        let mut rows = stored(&[("a", 4, true, false)]);
+        let mut rows = stored_versions(&[("a", 4, true, false)]);
         rows.values_mut().for_each(|version| version.eviction = Eviction::Intended);
         assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 1);
     }
@@ -300,6 +300,6 @@ mod tests {
             evictions.add(&meta(&number.to_string(), 1));
         }
         assert_eq!(evictions.all().len(), MOST);
-        assert!(evictions.of(&["1".into()]).is_empty() && evictions.of(&["2".into()]).len() == 1);
+        assert!(evictions.find_evicted(&["1".into()]).is_empty() && evictions.find_evicted(&["2".into()]).len() == 1);
     }
 }

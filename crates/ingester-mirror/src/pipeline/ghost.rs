@@ -7,7 +7,7 @@
 
 use super::Pipeline;
 use super::known::RowState;
-use super::work::{Item, ObjectRef, Why};
+use super::work::{Item, LookReason, ObjectRef};
 use crate::backoff::delay;
 use crate::cluster::ApiError;
 use crate::unit::in_time;
@@ -20,7 +20,7 @@ impl Pipeline {
     pub(super) async fn meet_ghost(&self, object: ObjectRef, found: &Object, seen: Version, attempt: u32) -> Box<str> {
         let uid = object.uid.clone();
         let uids = [&*uid];
-        let stored = match in_time("reading an evicted row", self.unit.rows.stored(&uids)).await {
+        let stored = match in_time("reading an evicted row", self.unit.rows.read_stored(&uids)).await {
             Ok(stored) => stored,
             Err(error) => {
                 self.unit.metrics.database_error(error.class());
@@ -39,19 +39,19 @@ impl Pipeline {
         } else if !self.unit.may_begin() {
             self.look_again(object, attempt);
         } else if let Err(error) = self.evict_again(found.meta()).await {
-            self.try_again(object, Why::Due, attempt, &error);
+            self.try_again(object, LookReason::Due, attempt, &error);
         }
         uid
     }
 
     fn look_again(&self, object: ObjectRef, attempt: u32) {
         let pause = delay(attempt, self.unit.requeue_period());
-        self.queue.push_later(Item::look(object, Why::Due, attempt.saturating_add(1)), pause);
+        self.queue.push_later(Item::look(object, LookReason::Due, attempt.saturating_add(1)), pause);
     }
 
     async fn evict_again(&self, meta: &Meta) -> Result<(), ApiError> {
         if self.remove_finalizer(meta).await?.is_some() {
-            self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
+            self.queue.push(Item::look(ObjectRef::from_meta(meta), LookReason::Due, 0));
             return Ok(());
         }
         // Finalizers of others hold it. It is gone once these are removed.
@@ -80,7 +80,7 @@ impl Pipeline {
             "Ghost: this object was evicted from etcd and is there again, in another state than its row holds; \
              both are left alone: decide with `ingester ghosts`");
         let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
-        let reference = ObjectRef::of(meta);
+        let reference = ObjectRef::from_meta(meta);
         self.unit.publisher.ghost(kind, reference.subject(&api_version, &version));
     }
 }

@@ -3,8 +3,8 @@
 //! [`judge_left_out`](ingester_store::Store::judge_left_out) allows such rows to be marked.
 
 use super::prepare::{PreparedBatch, Write};
-use super::work::{Item, ObjectRef, Why};
-use super::{Pipeline, Stopped};
+use super::work::{Item, LookReason, ObjectRef};
+use super::{Pipeline, UnitStopError};
 use ingester_store::StoredRow;
 use ingester_store::left_out::{FRESH, FilterVerdict, leaves_out};
 use std::collections::{HashMap, HashSet};
@@ -19,12 +19,12 @@ const MOST: usize = 10_000;
 
 /// The objects whose rows wait, and the last verdict about such rows.
 #[derive(Default)]
-pub(crate) struct Withheld {
+pub(crate) struct WithheldRows {
     verdict: Option<(FilterVerdict, Instant)>,
     objects: HashMap<Box<str>, ObjectRef>,
 }
 
-impl Withheld {
+impl WithheldRows {
     /// Returns true if rows may be marked now.
     fn marks(&self) -> bool {
         self.verdict.is_some_and(|(verdict, since)| verdict.marks() && since.elapsed() < HOLDS)
@@ -39,14 +39,18 @@ impl Withheld {
 
 impl Pipeline {
     /// Marks the rows of objects that the filter leaves out, except those that wait because the filter has changed.
-    pub(super) async fn mark_left_out(&self, writes: Vec<Write>, batch: &mut PreparedBatch) -> Result<(), Stopped> {
+    pub(super) async fn mark_left_out(
+        &self,
+        writes: Vec<Write>,
+        batch: &mut PreparedBatch,
+    ) -> Result<(), UnitStopError> {
         let unit = &self.unit;
         if writes.is_empty() || !unit.kind.filtered() || unit.config().ingester.fuse(&unit.kind).is_none() {
             batch.writes.extend(writes);
             return Ok(());
         }
         let uids: &Vec<&str> = &writes.iter().map(|write| write.change.uid()).collect();
-        let read = || unit.rows.stored(uids);
+        let read = || unit.rows.read_stored(uids);
         let stored = unit.until_done("reading rows that the filter leaves out", read).await?;
         let is_of_other_filter = |row: &&StoredRow| {
             let is_live = row.delete_time.is_none() && row.evict_time.is_none();
@@ -90,7 +94,7 @@ impl Pipeline {
                     );
                 }
                 for object in objects.into_values() {
-                    self.queue.push(Item::look(object, Why::Due, 0));
+                    self.queue.push(Item::look(object, LookReason::Due, 0));
                 }
             }
             FilterVerdict::Waits(found) => tracing::error!(

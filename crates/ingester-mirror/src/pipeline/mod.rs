@@ -43,18 +43,18 @@ mod settling;
 mod work;
 
 pub(crate) use evictions::{EvictedObject, Evictions, LossChanges};
-pub(crate) use known::{Known, KnownObject, RowState, Unseen};
+pub(crate) use known::{KnownObject, ObjectMemory, RowState, UnlistedObjects};
 pub(crate) use left_out::HOLDS;
 pub(crate) use prepare::forgotten;
 pub(crate) use queue::Queue;
-pub(crate) use work::{Arrival, Item, ObjectRef, Why, Work, bytes_of, uid_of};
+pub(crate) use work::{Arrival, Item, LookReason, ObjectRef, Work, bytes_of, uid_of};
 
-use crate::unit::{Stopped, Unit};
+use crate::unit::{Unit, UnitStopError};
 use ingester_core::object::{Meta, owner_uids};
-use left_out::Withheld;
+use left_out::WithheldRows;
 use parking_lot::{Mutex, MutexGuard};
 use request::Requests;
-use settling::Settling;
+use settling::SettlingObjects;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -73,10 +73,10 @@ const REQUESTS: usize = 16;
 pub(crate) struct Pipeline {
     pub(crate) unit: Unit,
     pub(crate) queue: Queue,
-    known: Mutex<Known>,
+    known: Mutex<ObjectMemory>,
     evictions: Mutex<Evictions>,
-    settling: Mutex<Settling>,
-    withheld: Mutex<Withheld>,
+    settling: Mutex<SettlingObjects>,
+    withheld: Mutex<WithheldRows>,
     /// Wakes the task that judges whether the rows that a changed filter leaves out may be marked.
     pub(crate) filter_asked: Notify,
     /// Wakes the task that adds our finalizer: some objects lack it.
@@ -107,7 +107,7 @@ impl Pipeline {
         }
     }
 
-    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn known(&self) -> MutexGuard<'_, ObjectMemory> {
         self.known.lock()
     }
 
@@ -125,7 +125,7 @@ impl Pipeline {
     }
 
     /// The objects whose rows a changed filter leaves out.
-    fn withheld(&self) -> MutexGuard<'_, Withheld> {
+    fn withheld(&self) -> MutexGuard<'_, WithheldRows> {
         self.withheld.lock()
     }
 
@@ -147,7 +147,7 @@ impl Pipeline {
             let mut settling = self.settling.lock();
             settling.arrives(&meta.uid, settle)
         };
-        delay.is_some_and(|delay| self.queue.gather(Item::look(ObjectRef::of(meta), Why::Due, 0), delay))
+        delay.is_some_and(|delay| self.queue.gather(Item::look(ObjectRef::from_meta(meta), LookReason::Due, 0), delay))
     }
 
     /// Records that the cluster went back to an earlier state, which is listed next. Everything that was received before belongs to a lost
@@ -215,7 +215,7 @@ impl Pipeline {
         requests.finish().await;
     }
 
-    async fn reconcile(&self, items: Vec<Item>, requests: &mut Requests) -> Result<(), Stopped> {
+    async fn reconcile(&self, items: Vec<Item>, requests: &mut Requests) -> Result<(), UnitStopError> {
         let working = self.unit.metrics.work(items.len());
         let restores = self.restores.load(Ordering::Relaxed);
         for item in &items {

@@ -4,9 +4,9 @@ use super::acknowledge::StoredObject;
 use super::decide::waits_for_us;
 use super::known::RowState;
 use super::request::Request;
-use super::work::{Arrival, Item, ObjectRef, Trail, Why, Work};
-use super::{Pipeline, Stopped};
-use crate::lifecycle::{Action, Content, LifecycleState, Next, Omission, RowWrite, Step, is_leaving};
+use super::work::{Arrival, Item, LookReason, ObjectRef, Trail, Work};
+use super::{Pipeline, UnitStopError};
+use crate::lifecycle::{Action, Content, LifecycleState, NextStep, Omission, RowWrite, Step, is_leaving};
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::{Row, Version};
 use ingester_core::value::Micros;
@@ -39,7 +39,7 @@ pub(super) struct Write {
 /// The steps for an object after the commit of its change. The store gets the change itself.
 pub(super) struct Consequences {
     pub(super) object: ObjectRef,
-    pub(super) becomes: Becomes,
+    pub(super) becomes: StateAfterCommit,
     /// The request to send once the row is committed.
     pub(super) then: Action,
     /// The object that the request is about; `None` if none is sent.
@@ -50,14 +50,14 @@ pub(super) struct Consequences {
 }
 
 impl Consequences {
-    fn new(object: ObjectRef, becomes: Becomes, trail: Trail) -> Self {
+    fn new(object: ObjectRef, becomes: StateAfterCommit, trail: Trail) -> Self {
         Consequences { object, becomes, then: Action::Nothing, subject: None, again: None, trail }
     }
 }
 
 /// The state to remember for an object once its row is committed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Becomes {
+pub(super) enum StateAfterCommit {
     /// Its row's state, and the hash of its labels and annotations.
     Stored(LifecycleState, NonZeroU64),
     /// The kind's predicate leaves it out, and its row is marked as deleted.
@@ -80,7 +80,7 @@ pub(super) struct Rejection {
 }
 
 /// An object as the kind's definition reads it.
-struct Decoded {
+struct DecodedObject {
     content: Content,
     row: Option<Row>,
     /// The reason why the object cannot be decoded.
@@ -88,7 +88,7 @@ struct Decoded {
 }
 
 impl Pipeline {
-    pub(super) async fn prepare(&self, items: Vec<Item>) -> Result<PreparedBatch, Stopped> {
+    pub(super) async fn prepare(&self, items: Vec<Item>) -> Result<PreparedBatch, UnitStopError> {
         let stored = self.stored_versions(&items).await?;
         let mut batch = PreparedBatch::default();
         for item in items {
@@ -101,7 +101,7 @@ impl Pipeline {
     }
 
     /// Returns the stored versions of the objects whose plan depends on them: the ones to look at, and the ones that must be deleted.
-    async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, Stopped> {
+    async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, UnitStopError> {
         let rules = self.unit.rules();
         let depends = |item: &&Item| match &item.work {
             Work::Look { .. } => true,
@@ -126,7 +126,7 @@ impl Pipeline {
                 let stored = if let Arrival::Look { seen, .. } = arrival { seen } else { seen };
                 self.prepare_object(object, arrival, stored, trail, batch);
             }
-            Work::Look { why: Why::Judged, .. } if self.is_withdrawn(&uid) => {
+            Work::Look { why: LookReason::Judged, .. } if self.is_withdrawn(&uid) => {
                 self.known().choices.reconsider(&uid);
                 batch.done.push(uid);
             }
@@ -134,7 +134,7 @@ impl Pipeline {
             Work::Gone { object, swept } => {
                 let change = self.tombstone(&object);
                 let evicted = self.known().get(&uid).is_some_and(|entry| entry.state.is_leaving());
-                let becomes = if evicted { Becomes::Confirmed } else { Becomes::Gone { swept } };
+                let becomes = if evicted { StateAfterCommit::Confirmed } else { StateAfterCommit::Gone { swept } };
                 batch.writes.push(Write { change, consequences: Consequences::new(object, becomes, trail) });
             }
             Work::Broken { identity, reason } => {
@@ -165,13 +165,13 @@ impl Pipeline {
         let meta = object.meta();
         let mut decoded = None;
         loop {
-            let content = decoded.as_ref().map(|decoded: &Decoded| decoded.content);
+            let content = decoded.as_ref().map(|decoded: &DecodedObject| decoded.content);
             match self.decide(meta, arrival, stored, Step::Prepared { content }) {
-                Next::Read => {
+                NextStep::Read => {
                     self.report_ignored(meta);
                     decoded = Some(self.decode(&object, arrival));
                 }
-                Next::Write(write) => {
+                NextStep::Write(write) => {
                     let current = decoded.get_or_insert_with(|| self.decode(&object, arrival));
                     match current.row.take().or_else(|| self.bare_row(&object, current.reason.as_deref())) {
                         Some(row) => return self.write_row(meta, row, arrival, write, trail, batch),
@@ -179,42 +179,42 @@ impl Pipeline {
                         None => current.content = current.content.unstorable(),
                     }
                 }
-                Next::Look { after: None } => {
-                    self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
+                NextStep::Look { after: None } => {
+                    self.queue.push(Item::look(ObjectRef::from_meta(meta), LookReason::Due, 0));
                     return batch.done.push(meta.uid.clone());
                 }
-                Next::Look { after: Some(left) } => {
-                    self.queue.push_later(Item::look(ObjectRef::of(meta), Why::Due, trail.attempt), left);
+                NextStep::Look { after: Some(left) } => {
+                    self.queue.push_later(Item::look(ObjectRef::from_meta(meta), LookReason::Due, trail.attempt), left);
                     return batch.done.push(meta.uid.clone());
                 }
-                Next::AddFinalizer => {
+                NextStep::AddFinalizer => {
                     // The object has no row until the API server has answered.
                     if decoded.is_some() {
                         self.remember_owners(&meta.uid, object.text());
                     }
                     return batch.requests.push(Request::AddFinalizer { object, trail });
                 }
-                Next::MarkGone => {
-                    let reference = ObjectRef::of(meta);
+                NextStep::MarkGone => {
+                    let reference = ObjectRef::from_meta(meta);
                     let change = self.tombstone(&reference);
-                    let consequences = Consequences::new(reference, Becomes::Gone { swept: false }, trail);
+                    let consequences = Consequences::new(reference, StateAfterCommit::Gone { swept: false }, trail);
                     return batch.writes.push(Write { change, consequences });
                 }
-                Next::LeaveOut(omission) => return self.leave_out(&object, arrival, omission, trail, batch),
-                Next::Reject { held, again } => {
-                    let reference = ObjectRef::of(meta);
+                NextStep::LeaveOut(omission) => return self.leave_out(&object, arrival, omission, trail, batch),
+                NextStep::Reject { held, again } => {
+                    let reference = ObjectRef::from_meta(meta);
                     let reason = decoded.and_then(|decoded| decoded.reason).unwrap_or_default();
                     let reject = self.reject_at(&reference, reason);
                     return batch.rejections.push(Rejection { object: reference, reject, held, again, trail });
                 }
                 // While it waited, another worker stored the answer to our own patch. This is the event of that patch.
-                next @ (Next::Unchanged | Next::Forget) => {
+                next @ (NextStep::Unchanged | NextStep::Forget) => {
                     self.nothing_new(&meta.uid, next);
                     return batch.done.push(meta.uid.clone());
                 }
                 // Only for objects that were just received or looked up.
-                Next::Outdated | Next::RequestFinalizers | Next::Queue { .. } | Next::MeetGhost => {
-                    self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, trail.attempt));
+                NextStep::Outdated | NextStep::RequestFinalizers | NextStep::Queue { .. } | NextStep::MeetGhost => {
+                    self.queue.push(Item::look(ObjectRef::from_meta(meta), LookReason::Due, trail.attempt));
                     return batch.done.push(meta.uid.clone());
                 }
             }
@@ -222,21 +222,21 @@ impl Pipeline {
     }
 
     /// Makes the object's row. Remembers the owners of an object that cannot be decoded, which no row will show.
-    fn decode(&self, object: &Object, arrival: Arrival) -> Decoded {
+    fn decode(&self, object: &Object, arrival: Arrival) -> DecodedObject {
         match self.unit.row(object) {
             Ok(Some(row)) => {
                 let content = Content::Row { ingest_version: row.ingest_version };
-                Decoded { content, row: Some(row), reason: None }
+                DecodedObject { content, row: Some(row), reason: None }
             }
             Ok(None) => {
                 let selected = self.unit.selection.has(object);
-                Decoded { content: Content::LeftOut { storable: true, selected }, row: None, reason: None }
+                DecodedObject { content: Content::LeftOut { storable: true, selected }, row: None, reason: None }
             }
             Err(reason) => {
                 if arrival != Arrival::Deletion {
                     self.remember_owners(&object.meta().uid, object.text());
                 }
-                Decoded { content: Content::Undecodable { storable: true }, row: None, reason: Some(reason) }
+                DecodedObject { content: Content::Undecodable { storable: true }, row: None, reason: Some(reason) }
             }
         }
     }
@@ -271,8 +271,8 @@ impl Pipeline {
             LifecycleState::Evicted => (row.evict_time, row.evict_confirmed) = (Some(now), gone),
         }
         let becomes = match gone {
-            true => Becomes::Gone { swept: false },
-            false => Becomes::Stored(write.state, row.companions_hash()),
+            true => StateAfterCommit::Gone { swept: false },
+            false => StateAfterCommit::Stored(write.state, row.companions_hash()),
         };
         let subject = match write.then {
             Action::Nothing | Action::AddFinalizer => None,
@@ -293,7 +293,7 @@ impl Pipeline {
             then: write.then,
             subject,
             again: write.again,
-            ..Consequences::new(ObjectRef::of(meta), becomes, trail)
+            ..Consequences::new(ObjectRef::from_meta(meta), becomes, trail)
         };
         batch.writes.push(Write { change, consequences });
     }
@@ -313,7 +313,7 @@ impl Pipeline {
             // Before its row is marked.
             self.remember_owners(&meta.uid, object.text());
         }
-        let reference = ObjectRef::of(meta);
+        let reference = ObjectRef::from_meta(meta);
         let Some(version) = omission.marks else {
             let mut known = self.known();
             if gone {
@@ -324,7 +324,7 @@ impl Pipeline {
             drop(known);
             return batch.done.push(reference.uid);
         };
-        let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
+        let becomes = if gone { StateAfterCommit::Gone { swept: false } } else { StateAfterCommit::LeftOut };
         let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
         let sends = omission.then != Action::Nothing;
         let subject = sends.then(|| StoredObject { meta: meta.clone(), row: None });

@@ -366,7 +366,7 @@ impl Contents {
 mod tests {
     use super::Queue;
     use crate::metrics::Metrics;
-    use crate::pipeline::work::{Arrival, Item, ObjectRef, Why, Work};
+    use crate::pipeline::work::{Arrival, Item, LookReason, ObjectRef, Work};
     use ingester_core::object::{ManagedFields, Object};
     use std::time::Duration;
 
@@ -386,12 +386,12 @@ mod tests {
         received(uid, version, Arrival::Watch)
     }
 
-    fn look_because(uid: &str, version: u64, why: Why) -> Item {
+    fn look_because(uid: &str, version: u64, why: LookReason) -> Item {
         Item::look(ObjectRef { uid: uid.into(), namespace: "".into(), name: "n".into(), version }, why, 0)
     }
 
     fn look(uid: &str) -> Item {
-        look_because(uid, 0, Why::Due)
+        look_because(uid, 0, LookReason::Due)
     }
 
     /// Takes items, and returns each item's uid with its version, or with the reason to look at it.
@@ -431,13 +431,13 @@ mod tests {
     #[tokio::test]
     async fn a_row_to_be_written_again_is_looked_at_unless_a_later_state_comes() {
         let queue = queue();
-        queue.push(look_because("a", 5, Why::Rewrite));
+        queue.push(look_because("a", 5, LookReason::Rewrite));
         queue.push(object("a", 5));
-        queue.push(look_because("b", 5, Why::Rewrite));
+        queue.push(look_because("b", 5, LookReason::Rewrite));
         queue.push(object("b", 6));
         queue.push(object("c", 5));
-        queue.push(look_because("c", 5, Why::Rewrite));
-        queue.push(look_because("d", 5, Why::Rewrite));
+        queue.push(look_because("c", 5, LookReason::Rewrite));
+        queue.push(look_because("d", 5, LookReason::Rewrite));
         queue.push(look("d"));
         let expected = [("a", "Rewrite"), ("b", "6"), ("c", "Rewrite"), ("d", "Rewrite")];
         assert_eq!(take(&queue).await, pairs(&expected));

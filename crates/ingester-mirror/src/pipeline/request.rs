@@ -2,10 +2,10 @@
 
 use super::acknowledge::Acknowledgement;
 use super::known::Choice;
-use super::work::{Arrival, Item, ObjectRef, Retained, Trail, Why, Work};
-use super::{Pipeline, REQUESTS, Stopped};
+use super::work::{Arrival, HeldResource, Item, LookReason, ObjectRef, Trail, Work};
+use super::{Pipeline, REQUESTS, UnitStopError};
 use crate::cluster::ApiErrorKind;
-use crate::lifecycle::{self, Next};
+use crate::lifecycle::{self, NextStep};
 use crate::policies::{held, restored};
 use ingester_core::object::{ManagedFields, Meta, Object};
 use ingester_store::guard::Version;
@@ -22,7 +22,7 @@ pub(super) enum Request {
     /// Add the finalizer to a new object first, so that the version with the finalizer is the one that is written.
     AddFinalizer { object: Box<Object>, trail: Trail },
     /// Get the object as it is now.
-    Look { object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail },
+    Look { object: ObjectRef, why: LookReason, seen: Option<Version>, trail: Trail },
 }
 
 /// The running requests of one worker.
@@ -108,7 +108,7 @@ impl Pipeline {
             Ok(None) => Work::Object { object, arrival: Arrival::Patch { again: false } },
             Err(error) if error.kind() == ApiErrorKind::NotFound => {
                 // The object is gone, and an event follows; or the server is starting and does not know the kind yet.
-                self.try_again(ObjectRef::of(meta), Why::Due, 0, &error);
+                self.try_again(ObjectRef::from_meta(meta), LookReason::Due, 0, &error);
                 Work::Object { object, arrival: Arrival::Patch { again: false } }
             }
             Err(error) => {
@@ -123,12 +123,18 @@ impl Pipeline {
     }
 
     /// Looks the object up. `seen` is its row's version, which was read before.
-    async fn look(&self, object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail) -> Result<Item, Box<str>> {
+    async fn look(
+        &self,
+        object: ObjectRef,
+        why: LookReason,
+        seen: Option<Version>,
+        trail: Trail,
+    ) -> Result<Item, Box<str>> {
         // An object that was looked up holds its permit until it is written. Once the unit stops, nothing is written, so do not wait for a
         // permit then.
         let permit = match self.unit.stop.run_until_cancelled(self.looks.clone().acquire_owned()).await {
-            Some(Ok(permit)) => Retained::Look { _permit: permit },
-            Some(Err(_)) => Retained::Nothing,
+            Some(Ok(permit)) => HeldResource::Look { _permit: permit },
+            Some(Err(_)) => HeldResource::Nothing,
             None => return Err(object.uid),
         };
         let text = match self.unit.cluster.look(&object.namespace, &object.name).await {
@@ -141,9 +147,9 @@ impl Pipeline {
         };
         let work = match text.map(|text| self.unit.parse(text)) {
             Some(Ok(found)) if found.meta().uid == object.uid => {
-                let arrival = Arrival::Look { seen, rewrite: why == Why::Rewrite };
+                let arrival = Arrival::Look { seen, rewrite: why == LookReason::Rewrite };
                 if let Some(seen) = seen
-                    && self.decide_by_metadata(found.meta(), arrival) == Next::MeetGhost
+                    && self.decide_by_metadata(found.meta(), arrival) == NextStep::MeetGhost
                 {
                     return Err(self.meet_ghost(object, &found, seen, trail.attempt).await);
                 }
@@ -156,7 +162,7 @@ impl Pipeline {
                 }
                 let meta = found.meta();
                 let unchanged = meta.resource_version == object.version;
-                if why == Why::Judged {
+                if why == LookReason::Judged {
                     let marks = self.unit.kind.marks();
                     let grace = self.unit.config().policies.restore_grace;
                     let restored = restored(meta, marks, grace, self.unit.clock.now());
@@ -165,9 +171,9 @@ impl Pipeline {
                     self.known().choices.confirm(&meta.uid, meta.resource_version, stays);
                 }
                 match self.was_chosen(meta, seen).await {
-                    Ok(true) => self.known().choices.add(Choice::requested(ObjectRef::of(meta))),
+                    Ok(true) => self.known().choices.add(Choice::requested(ObjectRef::from_meta(meta))),
                     Ok(false) => {}
-                    Err(Stopped) => return Err(object.uid),
+                    Err(UnitStopError) => return Err(object.uid),
                 }
                 Work::Object { object: Box::new(found), arrival }
             }
@@ -178,11 +184,11 @@ impl Pipeline {
             _ if self.evictions().has_lost(&object.uid) => return Err(object.uid),
             // No object has this name, or another object now has it.
             _ => match self.evicted_elsewhere(&object, seen).await {
-                Err(Stopped) => return Err(object.uid),
+                Err(UnitStopError) => return Err(object.uid),
                 Ok(Some(evicted)) => Work::Object { object: Box::new(evicted), arrival: Arrival::Deletion },
                 Ok(None) => {
                     let version = object.version.max(seen.map_or(0, |seen| seen.res_version));
-                    Work::Gone { object: ObjectRef { version, ..object.clone() }, swept: why == Why::Swept }
+                    Work::Gone { object: ObjectRef { version, ..object.clone() }, swept: why == LookReason::Swept }
                 }
             },
         };
@@ -191,13 +197,13 @@ impl Pipeline {
 
     /// Returns true if a terminating object is leaving because a rule chose it. Its row says that it leaves etcd, and the text in the row
     /// has no annotation that requested it. So a slow deletion counts as an eviction, even in a process that did not request it.
-    async fn was_chosen(&self, meta: &Meta, seen: Option<Version>) -> Result<bool, Stopped> {
+    async fn was_chosen(&self, meta: &Meta, seen: Option<Version>) -> Result<bool, UnitStopError> {
         let rules = self.unit.rules();
         if !lifecycle::may_be_chosen(meta, rules) || !self.is_being_evicted(&meta.uid, seen) {
             return Ok(false);
         }
         let uids = &[&*meta.uid];
-        let read = || self.unit.rows.stored(uids);
+        let read = || self.unit.rows.read_stored(uids);
         let stored = self.unit.until_done("reading the row of an object that is leaving", read).await?;
         // If the row has changed since, it holds a later state, which does not say why the object was leaving.
         let row = stored.first().filter(|row| seen == Some(row.version()));
@@ -206,13 +212,18 @@ impl Pipeline {
     }
 
     /// Returns the last stored state of an object that is gone, if another ingester evicted it because this one must not evict.
-    async fn evicted_elsewhere(&self, object: &ObjectRef, seen: Option<Version>) -> Result<Option<Object>, Stopped> {
+    async fn evicted_elsewhere(
+        &self,
+        object: &ObjectRef,
+        seen: Option<Version>,
+    ) -> Result<Option<Object>, UnitStopError> {
         let rules = self.unit.rules();
         if rules.evictions || !seen.is_some_and(|seen| !seen.deleted && !seen.evicted()) {
             return Ok(None);
         }
         let uids = &[&*object.uid];
-        let stored = self.unit.until_done("reading a row whose object is gone", || self.unit.rows.stored(uids)).await?;
+        let stored =
+            self.unit.until_done("reading a row whose object is gone", || self.unit.rows.read_stored(uids)).await?;
         let last = stored.first().and_then(|row| Object::parse(row.json(), ManagedFields::Keep).ok());
         Ok(last.filter(|last| lifecycle::is_evicted(last.meta(), rules)))
     }

@@ -12,7 +12,7 @@ const FEW: usize = 1024;
 
 /// The objects whose changes may have to wait, by uid.
 #[derive(Default)]
-pub(super) struct Settling {
+pub(super) struct SettlingObjects {
     windows: HashMap<Box<str>, Window>,
     /// Settled objects are dropped once this many are remembered.
     many: usize,
@@ -25,7 +25,7 @@ struct Window {
     gathered: bool,
 }
 
-impl Settling {
+impl SettlingObjects {
     /// Records the change of an object. Returns `None` if it is written at once, otherwise the time that it waits.
     pub(super) fn arrives(&mut self, uid: &str, settle: Duration) -> Option<Duration> {
         let now = Instant::now();
@@ -61,7 +61,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_first_change_is_written_at_once_and_the_others_at_the_end_of_each_window() {
         let second = Duration::from_secs(1);
-        let (mut settling, mut written) = (Settling::default(), Vec::new());
+        let (mut settling, mut written) = (SettlingObjects::default(), Vec::new());
         for at in 0..100 {
             // The object changes each second, with a pause in between.
             if !(50..80).contains(&at) {
@@ -79,7 +79,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn objects_that_have_settled_are_forgotten() {
-        let mut settling = Settling::default();
+        let mut settling = SettlingObjects::default();
         for number in 0..50_000 {
             assert_eq!(settling.arrives(&format!("u{number}"), Duration::from_secs(1)), None);
             advance(Duration::from_millis(10)).await;

@@ -2,7 +2,7 @@
 
 pub(crate) use crate::lifecycle::Arrival;
 
-use crate::budget::Hold;
+use crate::budget::MemoryReservation;
 use ingester_core::object::{Identity, Meta, Object, name_based_uid};
 use std::mem::size_of;
 use tokio::sync::OwnedSemaphorePermit;
@@ -18,7 +18,7 @@ pub(crate) struct ObjectRef {
 }
 
 impl ObjectRef {
-    pub(crate) fn of(meta: &Meta) -> Self {
+    pub(crate) fn from_meta(meta: &Meta) -> Self {
         ObjectRef {
             uid: meta.uid.clone(),
             namespace: meta.namespace.clone(),
@@ -30,7 +30,7 @@ impl ObjectRef {
 
 /// The reason to look at an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum LookReason {
     /// Work is due, or must be retried.
     Due,
     /// A list lacked the object although its row is live.
@@ -47,7 +47,7 @@ pub(crate) enum Work {
     /// A received object.
     Object { object: Box<Object>, arrival: Arrival },
     /// An object to look at: first its row, then the object. `version` is its last known version.
-    Look { object: ObjectRef, why: Why },
+    Look { object: ObjectRef, why: LookReason },
     /// No object has this uid any more; it was looked up at this version or later.
     Gone { object: ObjectRef, swept: bool },
     /// A text that is not a valid object, with as much of its identity as can be read.
@@ -56,11 +56,11 @@ pub(crate) enum Work {
 
 /// The resource that an item holds until it is written: memory, or a permit to look.
 #[derive(Debug, Default)]
-pub(crate) enum Retained {
+pub(crate) enum HeldResource {
     #[default]
     Nothing,
     Memory {
-        _hold: Hold,
+        _hold: MemoryReservation,
     },
     Look {
         _permit: OwnedSemaphorePermit,
@@ -74,7 +74,7 @@ pub(crate) struct Trail {
     pub(crate) since: Instant,
     /// The number of failed attempts.
     pub(crate) attempt: u32,
-    pub(crate) held: Retained,
+    pub(crate) held: HeldResource,
 }
 
 /// A piece of work, with the data that the queue needs.
@@ -92,18 +92,18 @@ impl Item {
             Work::Look { object, .. } | Work::Gone { object, .. } => object.uid.clone(),
             Work::Broken { identity, .. } => uid_of(identity),
         };
-        Item { uid, work, trail: Trail { since: Instant::now(), attempt: 0, held: Retained::Nothing } }
+        Item { uid, work, trail: Trail { since: Instant::now(), attempt: 0, held: HeldResource::Nothing } }
     }
 
     /// Returns the work of looking at an object after `attempt` failures.
-    pub(crate) fn look(object: ObjectRef, why: Why, attempt: u32) -> Self {
+    pub(crate) fn look(object: ObjectRef, why: LookReason, attempt: u32) -> Self {
         let mut item = Item::new(Work::Look { object, why });
         item.trail.attempt = attempt;
         item
     }
 
-    pub(crate) fn holding(mut self, hold: Hold) -> Self {
-        self.trail.held = Retained::Memory { _hold: hold };
+    pub(crate) fn holding(mut self, hold: MemoryReservation) -> Self {
+        self.trail.held = HeldResource::Memory { _hold: hold };
         self
     }
 
@@ -130,7 +130,7 @@ impl Item {
 
     /// Returns true if it holds the permit of a request until it is written.
     pub(crate) fn holds_a_permit(&self) -> bool {
-        matches!(self.trail.held, Retained::Look { .. })
+        matches!(self.trail.held, HeldResource::Look { .. })
     }
 
     /// Returns the one of two pieces of work for the same object that remains: `self` waits, `new` arrives.
@@ -145,9 +145,9 @@ impl Item {
                     _ if after >= before => new,
                     // A list is later than an object that was received before it, and yet this one has an older version.
                     Arrival::List { .. } | Arrival::Look { .. } => {
-                        let mut reference = ObjectRef::of(object.meta());
+                        let mut reference = ObjectRef::from_meta(object.meta());
                         reference.version = before;
-                        Item::look(reference, Why::Due, 0)
+                        Item::look(reference, LookReason::Due, 0)
                     }
                     // The answer to our own patch came first.
                     _ => self,
@@ -155,17 +155,17 @@ impl Item {
             }
             // Keep the last state of an object that is gone, and a state that is about to be written.
             (Work::Object { object: old, arrival }, Work::Look { object, why }) => {
-                let rewrite = *why == Why::Rewrite && *arrival != Arrival::Deletion;
+                let rewrite = *why == LookReason::Rewrite && *arrival != Arrival::Deletion;
                 if rewrite && object.version >= old.meta().resource_version { new } else { self }
             }
             (Work::Object { .. } | Work::Broken { .. }, Work::Gone { .. }) => self,
             (Work::Look { object: old, why }, Work::Object { object, arrival }) => {
                 let newer = object.meta().resource_version > old.version || *arrival == Arrival::Deletion;
-                if newer || *why == Why::Swept { new } else { self }
+                if newer || *why == LookReason::Swept { new } else { self }
             }
-            (Work::Look { why: Why::Rewrite, .. }, Work::Look { .. }) => self,
+            (Work::Look { why: LookReason::Rewrite, .. }, Work::Look { .. }) => self,
             // The next round judges an object again that is looked at anyway.
-            (_, Work::Look { why: Why::Judged, .. }) => self,
+            (_, Work::Look { why: LookReason::Judged, .. }) => self,
             _ => new,
         };
         item.trail.since = since;

@@ -6,8 +6,10 @@ use ingester_config::{Condition, EvictionRule};
 use ingester_core::Kind;
 use ingester_core::schema::{Fault, base, check_evict_namespaces, check_evict_since, check_evictable};
 use ingester_core::value::Value;
-use ingester_sql::query::{Checked, Query, QueryError, Reads, SelectorError, States, check_rule, fields_without_value};
-use ingester_store::query::{AskError, FoundRow, STANDING_PLACES, Wanted};
+use ingester_sql::query::{
+    CheckedQuery, Query, QueryError, Reads, SelectorError, States, check_rule, fields_without_value,
+};
+use ingester_store::query::{AskError, FoundRow, RequestedParts, STANDING_PLACES};
 use ingester_store::{Premise, Store, StoreError};
 use std::collections::HashSet;
 
@@ -50,7 +52,7 @@ pub(super) fn query(Condition { when, namespaces, .. }: &Condition) -> Query {
 
 /// Returns the indexes of the columns that a rule reads: the time of `after`, and the columns of the groups. Rules about objects and about
 /// rows get their columns only from here, so a rule with a mistake in its conditions is not judged.
-pub(crate) fn places(condition: &Condition, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
+pub(crate) fn places(condition: &Condition, checked: &CheckedQuery) -> Result<(usize, Vec<usize>), PolicyError> {
     check_rule(checked.table(), &condition.when)?;
     let since = checked.place(condition.since())?;
     refuse(check_evict_since(checked.table(), condition.since()))?;
@@ -91,7 +93,7 @@ pub fn doubt(kind: &Kind, rule: &str, condition: &Condition) -> Option<String> {
 }
 
 /// Adds the parts of rows that a rule reads.
-pub(crate) fn add_reads(reads: &mut Reads, condition: &Condition, checked: &Checked) -> Result<(), PolicyError> {
+pub(crate) fn add_reads(reads: &mut Reads, condition: &Condition, checked: &CheckedQuery) -> Result<(), PolicyError> {
     let (since, by) = places(condition, checked)?;
     reads.add_query(checked);
     // `keepLast` orders the objects of a group by this column.
@@ -131,7 +133,7 @@ pub(crate) async fn unproved(
     let mut unproved = HashSet::new();
     for uids in uids.chunks(CHUNK) {
         let uids: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
-        let rows = store.stored(kind.table(), &uids).await?;
+        let rows = store.read_stored(kind.table(), &uids).await?;
         unproved.extend(rows.into_iter().filter(|row| premise.prove(kind, row).is_err()).map(|row| row.uid));
     }
     Ok(unproved)
@@ -162,12 +164,12 @@ pub(super) async fn candidates_of(
             read.push(*place);
         }
     }
-    let wanted = Wanted { places: read, labels: false };
+    let wanted = RequestedParts { places: read, labels: false };
     let rows = asked.at_once(&wanted, MOST).await?.ok_or(PolicyError::TooMany)?;
     let candidate = |row: FoundRow| Candidate {
         uid: row.uid().into(),
-        namespace: row.text(base::NAMESPACE).into(),
-        name: row.text(base::NAME).into(),
+        namespace: row.get_text(base::NAMESPACE).into(),
+        name: row.get_text(base::NAME).into(),
         version: row.standing().version.res_version,
         created: row.time(base::CREATE_TIME),
         since: row.time(since),

@@ -10,7 +10,7 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Order, Query, States, Test};
 use ingester_store::Store;
-use ingester_store::query::{FoundRow, STANDING_PLACES, Wanted};
+use ingester_store::query::{FoundRow, RequestedParts, STANDING_PLACES};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -86,14 +86,17 @@ pub async fn departures(
     let order = vec![Order { field: "evict_time".into(), descending: true }];
     let all = Query { states: States::EVICTED, filters: vec![named], order, ..Query::default() };
     let places = [base::NAMESPACE, base::NAME].into_iter().chain(STANDING_PLACES).collect();
-    let page = store.ask_about(kind, &all, store.limits())?.page(&Wanted { places, labels: false }, MOST, None).await?;
+    let page = store
+        .ask_about(kind, &all, store.limits())?
+        .page(&RequestedParts { places, labels: false }, MOST, None)
+        .await?;
     let (rows, has_more) = (page.rows, page.next.is_some());
     if rows.is_empty() {
         return Ok(Departures::default());
     }
     let uids: Vec<&str> = rows.iter().map(|row| row.uid()).collect();
     let mut annotated: HashMap<Box<str>, MarkName> = HashMap::new();
-    for row in store.stored(kind.table(), &uids).await? {
+    for row in store.read_stored(kind.table(), &uids).await? {
         if let Some(mark) = kind.marks().asked(&row.annotations, Mark::Immutable) {
             annotated.insert(row.uid, mark);
         }
@@ -115,7 +118,7 @@ pub async fn departures(
             Some(mark) => DepartureCause::Annotation(*mark),
             None => DepartureCause::Rules(by.map(|(rule, ..)| (*rule).clone()).collect()),
         };
-        let (namespace, name) = (row.text(base::NAMESPACE).into(), row.text(base::NAME).into());
+        let (namespace, name) = (row.get_text(base::NAMESPACE).into(), row.get_text(base::NAME).into());
         Some(Departure {
             namespace,
             name,

@@ -1,7 +1,7 @@
 //! Forecasts the effect of a rule, for people.
 
 use super::{
-    Candidate, Dependents, Hindrance, KindPart, PolicyError, Stays, WeighBounds, can_depend, candidates, check,
+    Candidate, Dependents, Hindrance, KindPart, PolicyError, StayReason, WeighBounds, can_depend, candidates, check,
     judge_proved, list_dependents, namespaces, pending, premise, unproved, weigh,
 };
 use crate::cluster::ApiServer;
@@ -10,7 +10,7 @@ use futures::FutureExt as _;
 use ingester_config::EvictionRule;
 use ingester_core::Kind;
 use ingester_store::Store;
-use ingester_store::units::{Phase, UnitRecord};
+use ingester_store::units::{UnitPhase, UnitRecord};
 use kube::Client;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Forecast {
     /// The objects that the rule chooses but that stay for another reason.
     pub hindered: Vec<(Candidate, Hindrance)>,
     /// The objects that meet `when` in the rule's namespaces but that the rule keeps.
-    pub staying: Vec<(Candidate, Stays)>,
+    pub staying: Vec<(Candidate, StayReason)>,
     /// How many live objects in the rule's namespaces no rule may judge now.
     pub pending: u64,
     /// The reason why the API server was not asked, or did not answer, which of the objects own objects without rows.
@@ -122,10 +122,10 @@ async fn behind(store: &Store, kinds: &[Kind]) -> Result<BTreeSet<&'static str>,
     let now = store.read_clock().await?;
     let units = store.units(kinds, UNITS).await?;
     let is_behind = |record: &UnitRecord| match record.phase {
-        Phase::Starting | Phase::Listing | Phase::Suspended | Phase::Failed => true,
-        Phase::Synced => record.is_stale(now),
+        UnitPhase::Starting | UnitPhase::Listing | UnitPhase::Suspended | UnitPhase::Failed => true,
+        UnitPhase::Synced => record.is_stale(now),
         // The unit's objects are not mirrored, or nothing is moved.
-        Phase::Waiting | Phase::Stopped => false,
+        UnitPhase::Waiting | UnitPhase::Stopped => false,
     };
     Ok(units.iter().filter(|(_, record)| is_behind(record)).map(|(kind, _)| kind.name()).collect())
 }

@@ -9,8 +9,8 @@ use ingester_core::object::{ManagedFields, Meta, Object, owner_uids};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_sql::query::{Query, States};
-use ingester_store::query::{AskError, Wanted};
-use ingester_store::{Pending, Premise, Store};
+use ingester_store::query::{AskError, RequestedParts};
+use ingester_store::{PendingReason, Premise, Store};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub enum Hindrance {
     /// It has changed since the rule was judged.
     Changed,
     /// No rule may judge its row now.
-    Pending(Pending),
+    Pending(PendingReason),
 }
 
 impl fmt::Display for Hindrance {
@@ -109,14 +109,14 @@ pub(crate) struct WeighBounds<'a> {
 
 /// The objects that a rule chose: those that may leave, and those that stay, with the reason.
 #[derive(Debug, Default)]
-pub(crate) struct Weighed {
+pub(crate) struct WeighedCandidates {
     /// The objects that may leave, and the total size of their texts in bytes.
     pub(crate) free: Vec<Candidate>,
     pub(crate) bytes: u64,
     pub(crate) hindered: Vec<(Candidate, Hindrance)>,
 }
 
-impl Weighed {
+impl WeighedCandidates {
     /// Moves the objects with these dependents from `free` to the hindered ones. The rows alone did not show these dependents.
     pub(crate) fn take_back(&mut self, dependents: &Dependents) {
         for candidate in std::mem::take(&mut self.free) {
@@ -137,16 +137,16 @@ pub(crate) async fn weigh(
     kind: &Kind,
     leaving: &[Candidate],
     bounds: WeighBounds<'_>,
-) -> Result<Weighed, PolicyError> {
+) -> Result<WeighedCandidates, PolicyError> {
     let WeighBounds { most, restore_grace, premise, dependents } = bounds;
-    let mut weighed = Weighed::default();
+    let mut weighed = WeighedCandidates::default();
     if leaving.is_empty() || most == 0 {
         return Ok(weighed);
     }
     let owners = owners_among(store, kinds, kind, leaving).await?;
     for chunk in leaving.chunks(CHUNK) {
         let uids: Vec<&str> = chunk.iter().map(|candidate| &*candidate.uid).collect();
-        let mut stored = stored(store, kind, &uids, premise).await?;
+        let mut stored = read_live_rows(store, kind, &uids, premise).await?;
         let owned_by: Vec<&str> = stored.values().flat_map(|row| row.owners.iter().map(AsRef::as_ref)).collect();
         let live = live_among(store, kinds, &owned_by).await?;
         for candidate in chunk {
@@ -191,18 +191,18 @@ struct LeavingRow {
     /// The size of its text.
     bytes: u64,
     /// A hash of the parts that rules read, or the reason why no rule may judge the row.
-    evidence: Result<u64, Pending>,
+    evidence: Result<u64, PendingReason>,
 }
 
 /// Returns the live rows of these objects, each read with its labels in one state of the database.
-async fn stored(
+async fn read_live_rows(
     store: &Store,
     kind: &Kind,
     uids: &[&str],
     premise: &Premise,
 ) -> Result<HashMap<Box<str>, LeavingRow>, PolicyError> {
     let mut leaving = HashMap::new();
-    for row in store.stored(kind.table(), uids).await? {
+    for row in store.read_stored(kind.table(), uids).await? {
         if row.delete_time.is_some() || row.evict_time.is_some() {
             continue;
         }
@@ -226,7 +226,7 @@ async fn live_among(store: &Store, kinds: &[Kind], uids: &[&str]) -> Result<Hash
     let uids: HashSet<&str> = uids.iter().copied().collect();
     let query = Query { uids: uids.into_iter().map(str::to_owned).collect(), states: States::LIVE, ..Query::default() };
     for kind in kinds {
-        let page = store.ask_about(kind, &query, store.limits())?.page(&Wanted::default(), CHUNK, None).await?;
+        let page = store.ask_about(kind, &query, store.limits())?.page(&RequestedParts::default(), CHUNK, None).await?;
         live.extend(page.rows.iter().map(|row| Box::from(row.uid())));
     }
     Ok(live)
@@ -247,13 +247,13 @@ async fn owners_among(
         let namespaces = namespaces.iter().filter(|_| narrow).map(|namespace| (*namespace).to_owned()).collect();
         let query = Query { namespaces, states: States::LIVE, ..Query::default() };
         let asked = store.ask_about(dependents, &query, store.limits())?;
-        let mut reader = asked.reader(&Wanted::object(), None).map_err(AskError::from)?;
+        let mut reader = asked.reader(&RequestedParts::object(), None).map_err(AskError::from)?;
         loop {
             let rows = reader.next().await?;
             if rows.is_empty() {
                 break;
             }
-            let texts = rows.iter().map(|row| row.text(base::JSON)).filter(|text| text.contains(OWNERS));
+            let texts = rows.iter().map(|row| row.get_text(base::JSON)).filter(|text| text.contains(OWNERS));
             let owners = texts.filter_map(|text| owner_uids(text).ok()).flatten();
             found.extend(owners.filter(|owner| wanted.contains(&**owner)));
         }

@@ -33,7 +33,7 @@ pub struct Candidate {
 
 /// Why a rule keeps a candidate in the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stays {
+pub enum StayReason {
     /// It is among the last ones of its group.
     AmongLast(usize),
     /// The time that `after` counts from is NULL.
@@ -42,12 +42,14 @@ pub enum Stays {
     Until(Micros),
 }
 
-impl fmt::Display for Stays {
+impl fmt::Display for StayReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stays::AmongLast(count) => write!(f, "it is among the last {count} of its group, which `keepLast` keeps"),
-            Stays::NoTime => write!(f, "the time that `after` counts from has no value"),
-            Stays::Until(time) => write!(f, "`after` has not passed before {}", time.rfc3339()),
+            StayReason::AmongLast(count) => {
+                write!(f, "it is among the last {count} of its group, which `keepLast` keeps")
+            }
+            StayReason::NoTime => write!(f, "the time that `after` counts from has no value"),
+            StayReason::Until(time) => write!(f, "`after` has not passed before {}", time.rfc3339()),
         }
     }
 }
@@ -58,7 +60,7 @@ pub struct Judgement {
     /// The objects that the rule lets go, the oldest first.
     pub leaving: Vec<Candidate>,
     /// The objects that the rule keeps.
-    pub staying: Vec<(Candidate, Stays)>,
+    pub staying: Vec<(Candidate, StayReason)>,
 }
 
 /// The order of objects: by the time of their creation, then by uid.
@@ -77,7 +79,7 @@ pub fn judge(condition: &Condition, mut snapshot: Vec<Candidate>, now: Micros) -
                 let later = groups.entry(group(&candidate)).or_default();
                 let is_among_last = *later < keep.count;
                 *later += usize::from(candidate.takes_place);
-                is_among_last.then_some(Stays::AmongLast(keep.count))
+                is_among_last.then_some(StayReason::AmongLast(keep.count))
             }
             None => None,
         };
@@ -122,7 +124,8 @@ impl Judgement {
     /// The uids of the candidates that take places in a group while others leave it.
     fn keepers(&self) -> impl Iterator<Item = &str> {
         let groups: HashSet<String> = self.leaving.iter().map(group).collect();
-        let is_keeper = |(one, why): &&(Candidate, Stays)| one.takes_place && matches!(why, Stays::AmongLast(_));
+        let is_keeper =
+            |(one, why): &&(Candidate, StayReason)| one.takes_place && matches!(why, StayReason::AmongLast(_));
         let keepers = self.staying.iter().filter(is_keeper);
         keepers.filter(move |(one, _)| groups.contains(&group(one))).map(|(one, _)| &*one.uid)
     }
@@ -134,16 +137,16 @@ fn group(candidate: &Candidate) -> String {
 }
 
 /// Returns the reason why `after` keeps a candidate.
-pub(crate) fn not_yet(condition: &Condition, candidate: &Candidate, now: Micros) -> Option<Stays> {
+pub(crate) fn not_yet(condition: &Condition, candidate: &Candidate, now: Micros) -> Option<StayReason> {
     let after = i64::try_from(condition.after?.as_micros()).unwrap_or(i64::MAX);
-    let Some(since) = candidate.since else { return Some(Stays::NoTime) };
+    let Some(since) = candidate.since else { return Some(StayReason::NoTime) };
     let due = Micros(since.0.saturating_add(after));
-    (due > now).then_some(Stays::Until(due))
+    (due > now).then_some(StayReason::Until(due))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidate, Judgement, Stays, judge, judge_proved};
+    use super::{Candidate, Judgement, StayReason, judge, judge_proved};
     use futures::FutureExt as _;
     use ingester_config::{Condition, KeepLast};
     use ingester_core::value::{Micros, Value};
@@ -188,7 +191,7 @@ mod tests {
         let judged = judge(&condition(None, Some(2)), snapshot.clone(), NOW);
         // Of two objects with the same creation time, the one with the greater uid counts as later.
         assert_eq!(leaving(&judged), ["d", "a"]);
-        assert!(judged.staying.iter().all(|(_, stays)| *stays == Stays::AmongLast(2)));
+        assert!(judged.staying.iter().all(|(_, stays)| *stays == StayReason::AmongLast(2)));
         assert_eq!(judged.staying.len() + judged.leaving.len(), snapshot.len());
     }
 
@@ -199,8 +202,8 @@ mod tests {
         let snapshot = vec![candidate("a", 40, "x"), candidate("b", 41, "x"), timeless];
         let judged = judge(&condition(Some(60), None), snapshot, NOW);
         assert_eq!(leaving(&judged), ["a"]);
-        let why: Vec<Stays> = judged.staying.iter().map(|(_, stays)| *stays).collect();
-        assert_eq!(why, [Stays::NoTime, Stays::Until(Micros(101_000_000))]);
+        let why: Vec<StayReason> = judged.staying.iter().map(|(_, stays)| *stays).collect();
+        assert_eq!(why, [StayReason::NoTime, StayReason::Until(Micros(101_000_000))]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) struct Mandate {
 
 impl Mandate {
     /// The rules of the configuration about this kind.
-    pub(crate) fn of(kind: &Kind, policies: &Policies, premise: Premise) -> Self {
+    pub(crate) fn for_kind(kind: &Kind, policies: &Policies, premise: Premise) -> Self {
         Mandate { evict: evict(kind, policies).to_vec(), restore_grace: policies.restore_grace, premise }
     }
 
@@ -49,7 +49,7 @@ mod tests {
             ..Policies::default()
         };
         let before = policies("Model", vec![rule("a", true)]);
-        let mandate = Mandate::of(&MODEL, &before, Premise::default());
+        let mandate = Mandate::for_kind(&MODEL, &before, Premise::default());
         for (after, holds) in [
             (before.clone(), true),
             (Policies { evict_limit: 1, ..before.clone() }, true),

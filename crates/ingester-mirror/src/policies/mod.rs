@@ -37,11 +37,11 @@ pub use ask::{PolicyError, check, doubt};
 pub use departures::{Departure, DepartureCause, Departures, departures};
 pub use forecast::{Forecast, ForecastScope, forecast};
 pub use hindrance::Hindrance;
-pub use judge::{Candidate, Judgement, Stays, judge};
+pub use judge::{Candidate, Judgement, StayReason, judge};
 pub use rules::{Origin, WrongRule, in_namespaces, rules};
 
 pub(crate) use ask::{MOST, add_reads, candidates, pending, places, premise, unproved};
 pub(crate) use dependents::{Dependents, KindPart, can_depend, list_dependents, namespaces};
-pub(crate) use hindrance::{WeighBounds, Weighed, held, restored, weigh};
+pub(crate) use hindrance::{WeighBounds, WeighedCandidates, held, restored, weigh};
 pub(crate) use judge::{age, judge_proved, not_yet};
 pub(crate) use mandate::Mandate;

@@ -20,7 +20,7 @@ pub enum Origin {
 
 impl Origin {
     /// Returns where the rule of this name about a kind is written.
-    pub fn of(kind: &Kind, policies: &Policies, rule: &str) -> Self {
+    pub fn find(kind: &Kind, policies: &Policies, rule: &str) -> Self {
         let is_of_kind = kind.evict().iter().any(|its| its.name == rule);
         match is_of_kind {
             true if change_of(kind, policies, rule).is_some() => Origin::Narrowed,
@@ -189,7 +189,7 @@ mod tests {
         EvictionRule { name: "finished".into(), enforce: true, ..EvictionRule::default() }
     }
 
-    fn of(namespaces: &[&str]) -> Condition {
+    fn match_namespaces(namespaces: &[&str]) -> Condition {
         Condition { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect(), ..Condition::default() }
     }
 
@@ -203,14 +203,14 @@ mod tests {
         let found = rules(&KIND, &none);
         let [Ok(dry)] = &found[..] else { panic!("{found:?}") };
         assert_eq!((dry.enforce, dry.condition.after), (false, Some(HOUR)));
-        assert_eq!(Origin::of(&KIND, &none, &dry.name), Origin::Kind);
+        assert_eq!(Origin::find(&KIND, &none, &dry.name), Origin::Kind);
         let condition = Condition { after: Some(HOUR), ..Condition::default() };
         let own = EvictionRule { name: "old".into(), condition, enforce: false };
         let configured = policies(vec![own.clone(), change()]);
         let found = rules(&KIND, &configured);
         let [Ok(switched), Ok(added)] = &found[..] else { panic!("{found:?}") };
         assert_eq!((switched, added), (&EvictionRule { enforce: true, ..dry.clone() }, &own));
-        let origin = |rule: &EvictionRule| Origin::of(&KIND, &configured, &rule.name);
+        let origin = |rule: &EvictionRule| Origin::find(&KIND, &configured, &rule.name);
         assert_eq!((origin(switched), origin(added)), (Origin::Narrowed, Origin::Configuration));
     }
 
@@ -239,7 +239,7 @@ mod tests {
             (Condition { after: Some(2 * HOUR), since: Some("update_time".into()), ..none() }, "`since`"),
             (Condition { keep_last: Some(KeepLast { count: 2, by: Vec::new() }), ..none() }, "less than the 3"),
             (Condition { keep_last: Some(KeepLast { count: 4, by: vec!["uid".into()] }), ..none() }, "`keepLast.by`"),
-            (of(&["ml", "web"]), "the namespace `web`"),
+            (match_namespaces(&["ml", "web"]), "the namespace `web`"),
         ] {
             let error = both(its(), &wrong).unwrap_err().to_string();
             assert!(
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_rule_means_those_of_its_namespaces_that_are_found() {
-        let rule = EvictionRule { condition: of(&["ml", "ads"]), ..change() };
+        let rule = EvictionRule { condition: match_namespaces(&["ml", "ads"]), ..change() };
         let found = |names: &[&str]| names.iter().map(|name| Box::from(*name)).collect::<Vec<Box<str>>>();
         let named = |rule: &EvictionRule, names: &[&str]| Some(in_namespaces(rule, found(names))?.condition.namespaces);
         assert_eq!(named(&rule, &["web", "ml"]).unwrap(), ["ml"]);

@@ -1,6 +1,6 @@
 //! Tests rules on stored rows: which rows are candidates, and what hinders their objects.
 
-use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, check, doubt, forecast};
+use super::{Forecast, ForecastScope, Hindrance, PolicyError, StayReason, check, doubt, forecast};
 use crate::fixture;
 use http::{Request, Response};
 use ingester_config::{Condition, EvictionRule, KeepLast};
@@ -9,7 +9,7 @@ use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
 use ingester_core::value::Micros;
 use ingester_sql::query::{parse_field_selector, parse_label_selector};
-use ingester_store::units::{Phase, UnitRecord};
+use ingester_store::units::{UnitPhase, UnitRecord};
 use ingester_store::{RowChange, Store};
 use kube::Client;
 use kube::client::Body;
@@ -92,7 +92,7 @@ async fn only_live_objects_that_the_selectors_and_namespaces_mean_are_candidates
     assert_eq!(leaving(&found), ["done"]);
     assert!(found.bytes > 200, "{} bytes", found.bytes);
     let staying: Vec<_> = found.staying.iter().map(|(candidate, why)| (&*candidate.name, *why)).collect();
-    assert!(matches!(staying[..], [("young", Stays::Until(_))]), "{staying:?}");
+    assert!(matches!(staying[..], [("young", StayReason::Until(_))]), "{staying:?}");
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn every_owner_reference_counts_not_only_the_controller() {
 }
 
 /// The record of a unit of models that does this.
-fn unit(store: &Store, phase: Phase) -> UnitRecord {
+fn unit(store: &Store, phase: UnitPhase) -> UnitRecord {
     UnitRecord {
         heartbeat: store.now().0 / 1_000_000,
         phase,
@@ -205,7 +205,7 @@ async fn dependents_without_rows_are_asked_for_and_a_kind_that_is_behind_keeps_o
     let found = foresee(None).await;
     assert_eq!((leaving(&found), found.unasked.is_some()), (vec!["done"], true));
     assert_eq!(why(&foresee(Some(api_server(200, OWNED))).await), Some(Hindrance::OwnsUnstored));
-    for phase in [Phase::Suspended, Phase::Failed, Phase::Listing] {
+    for phase in [UnitPhase::Suspended, UnitPhase::Failed, UnitPhase::Listing] {
         store.record_unit(&MODEL, "Model", &unit(&store, phase)).await.unwrap();
         assert_eq!(leaving(&foresee(Some(api_server(200, ""))).await), ["done"]);
         let found = foresee(Some(api_server(429, ""))).await;
@@ -213,7 +213,7 @@ async fn dependents_without_rows_are_asked_for_and_a_kind_that_is_behind_keeps_o
         assert!(why.contains("listing the metadata of models: no"), "{why}");
         assert!(foresee(None).await.leaving.is_empty());
     }
-    store.record_unit(&MODEL, "Model", &unit(&store, Phase::Synced)).await.unwrap();
+    store.record_unit(&MODEL, "Model", &unit(&store, UnitPhase::Synced)).await.unwrap();
     assert_eq!(leaving(&foresee(Some(api_server(429, ""))).await), ["done"]);
 }
 

@@ -106,7 +106,7 @@ impl KubeLeases {
         let leases = api.list(&ListParams::default().labels(&format!("{NAME}={name}"))).await?;
         let of_group = |lease: Lease| {
             let group = lease.metadata.labels.as_ref()?.get(GROUP)?.clone();
-            Some((group, Record::of(lease)))
+            Some((group, Record::from_lease(lease)))
         };
         Ok(leases.into_iter().filter_map(of_group).collect())
     }
@@ -121,8 +121,8 @@ impl KubeLeases {
 
     /// Waits for changes. It begins at the version of the last list: the state that a server sends without a version may be an old one,
     /// which would count as a change each time.
-    async fn watch(&self) -> Result<Watched, kube::Error> {
-        let Some(version) = self.known().version.clone() else { return Ok(Watched::Nothing) };
+    async fn watch(&self) -> Result<WatchResult, kube::Error> {
+        let Some(version) = self.known().version.clone() else { return Ok(WatchResult::Nothing) };
         let parameters = WatchParams::default().labels(&self.selector()).timeout(WATCH_SECONDS);
         let mut events = std::pin::pin!(self.api.watch(&parameters, &version).await?);
         while let Some(event) = events.next().await {
@@ -132,7 +132,7 @@ impl KubeLeases {
             let news = match event {
                 WatchEvent::Added(lease) | WatchEvent::Modified(lease) => {
                     let advances = known.advances(lease.metadata.resource_version.clone());
-                    let Record { name, claims, .. } = Record::of(lease);
+                    let Record { name, claims, .. } = Record::from_lease(lease);
                     advances && known.claims.insert(name, claims.clone()) != Some(claims)
                 }
                 WatchEvent::Deleted(lease) => {
@@ -146,15 +146,15 @@ impl KubeLeases {
                 WatchEvent::Error(status) => return Err(kube::Error::Api(status)),
             };
             if news {
-                return Ok(Watched::News);
+                return Ok(WatchResult::News);
             }
         }
-        Ok(Watched::Nothing)
+        Ok(WatchResult::Nothing)
     }
 }
 
 /// The way a watch ended.
-enum Watched {
+enum WatchResult {
     News,
     Nothing,
 }
@@ -164,7 +164,7 @@ impl Leases for KubeLeases {
         async {
             let leases = self.api.list(&ListParams::default().labels(&self.selector())).await.map_err(failed)?;
             let version = leases.metadata.resource_version.clone();
-            let records: Vec<Record> = leases.into_iter().map(Record::of).collect();
+            let records: Vec<Record> = leases.into_iter().map(Record::from_lease).collect();
             let mut known = self.known();
             known.advances(version);
             known.claims = records.iter().map(|record| (record.name.clone(), record.claims.clone())).collect();
@@ -177,7 +177,7 @@ impl Leases for KubeLeases {
     fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
         async move {
             let made = self.api.create(&PostParams::default(), &record.lease(&self.group)).await;
-            made.map(Record::of).map_err(|error| match failed(error) {
+            made.map(Record::from_lease).map_err(|error| match failed(error) {
                 LeaseError::Gone => LeaseError::Failed(format!("there is no namespace {}", self.group.namespace)),
                 error => error,
             })
@@ -189,7 +189,7 @@ impl Leases for KubeLeases {
         async move {
             let lease = record.lease(&self.group);
             let replaced = self.api.replace(&record.name, &PostParams::default(), &lease).await;
-            replaced.map(Record::of).map_err(failed)
+            replaced.map(Record::from_lease).map_err(failed)
         }
         .boxed()
     }
@@ -210,10 +210,10 @@ impl Leases for KubeLeases {
             let pause = {
                 let mut known = self.known();
                 match watched {
-                    Ok(Watched::News) => return,
+                    Ok(WatchResult::News) => return,
                     // The server has forgotten this version. The next list, which comes soon, has a later one.
                     Err(kube::Error::Api(status)) if status.code == 410 => known.version = None,
-                    Ok(Watched::Nothing) | Err(_) => {}
+                    Ok(WatchResult::Nothing) | Err(_) => {}
                 }
                 known.backoff.pause()
             };
@@ -271,11 +271,11 @@ mod tests {
         json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "message": "too old", "code": 410 })
     }
 
-    type Asked = Arc<Mutex<Vec<String>>>;
+    type RequestLog = Arc<Mutex<Vec<String>>>;
 
     /// Returns a server that gives these answers, and the version from which each watch was requested, `list` for a list.
-    fn server(answers: Vec<(u16, String)>) -> (KubeLeases, Asked) {
-        let (asked, mut answers) = (Asked::default(), VecDeque::from(answers));
+    fn server(answers: Vec<(u16, String)>) -> (KubeLeases, RequestLog) {
+        let (asked, mut answers) = (RequestLog::default(), VecDeque::from(answers));
         let asks = asked.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
             let query = request.uri().query().unwrap_or_default().to_owned();

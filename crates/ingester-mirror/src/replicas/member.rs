@@ -94,7 +94,7 @@ impl Member {
     }
 
     /// Records that at `now` the own Lease is known to be stored with these claims.
-    pub(super) fn stored(&mut self, claims: &BTreeSet<String>, now: Instant) {
+    pub(super) fn record_stored(&mut self, claims: &BTreeSet<String>, now: Instant) {
         self.stored.retain(|claim, _| claims.contains(claim));
         for claim in claims {
             self.stored.entry(claim.clone()).or_insert(now);
@@ -181,7 +181,7 @@ mod tests {
     /// A member called `m` of two units, with its claims on both stored at `now`.
     fn member(now: Instant) -> Member {
         let mut member = Member::new(&lease("m", 0, &[]));
-        member.stored(&units(&["A", "B"]), now);
+        member.record_stored(&units(&["A", "B"]), now);
         member
     }
 
@@ -194,7 +194,7 @@ mod tests {
         alone.listed(vec![lease("m", 1, &[])], at(0), at(1));
         let expected = MemberPlan { claims: units(&["A", "B"]), living: 1, units: 2, ..MemberPlan::default() };
         assert_eq!(plan(&mut alone, at(1)), expected, "nothing is claimed yet");
-        alone.stored(&units(&["A", "B"]), at(3));
+        alone.record_stored(&units(&["A", "B"]), at(3));
         // It was requested before the claims were stored.
         alone.listed(vec![lease("m", 2, &["A", "B"])], at(2), at(4));
         assert!(plan(&mut alone, at(4)).may_run.is_empty());
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(member.plan(&both, at(2)).may_run, both);
         member.expired();
         assert!(member.plan(&both, at(12)).may_run.is_empty(), "it is unknown whose they are");
-        member.stored(&both, at(13));
+        member.record_stored(&both, at(13));
         assert!(member.plan(&both, at(13)).may_run.is_empty(), "others were not looked for yet");
         member.listed(vec![lease("other", 1, &["A", "B"])], at(14), at(14));
         assert!(member.plan(&both, at(14)).may_run.is_empty());

@@ -51,4 +51,4 @@ pub use record::Record;
 pub use record::TooManyUnits;
 pub use run::{Membership, name_of_pod, random_name};
 #[cfg(test)]
-pub(crate) use simulation::{Frozen, freezable};
+pub(crate) use simulation::{FreezeDeadline, freezable};

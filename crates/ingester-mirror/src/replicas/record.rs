@@ -107,7 +107,7 @@ impl Record {
     }
 
     /// Returns the member that a Lease describes. A Lease that another program made or changed claims no units.
-    pub(super) fn of(lease: Lease) -> Self {
+    pub(super) fn from_lease(lease: Lease) -> Self {
         let Lease { metadata, spec } = lease;
         let spec = spec.unwrap_or_default();
         let annotations = metadata.annotations.unwrap_or_default();
@@ -201,9 +201,9 @@ mod tests {
             uid: "u".into(),
             version: "7".into(),
         };
-        assert_eq!(Record::of(record.lease(&group())), record);
+        assert_eq!(Record::from_lease(record.lease(&group())), record);
         let left = record.left(Duration::from_secs(6));
-        assert_eq!(Record::of(left.lease(&group())), left);
+        assert_eq!(Record::from_lease(left.lease(&group())), left);
         assert!(left.has_left() && left.claims.is_empty() && left.version == "7");
     }
 
@@ -225,7 +225,7 @@ mod tests {
         for (namespaces, shards) in [(4000, 1), (60, 16), (1, 1024)] {
             let record = member(namespaces, shards);
             assert_eq!(record.check_size(), Ok(()));
-            assert_eq!(Record::of(record.lease(&group())), record);
+            assert_eq!(Record::from_lease(record.lease(&group())), record);
         }
         let error = member(9000, 1).check_size().unwrap_err();
         assert!(error.to_string().starts_with("117000 units need "), "{error}");
@@ -249,7 +249,7 @@ mod tests {
     fn a_lease_of_another_program_claims_nothing() {
         let text = r#"{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a",
             "annotations": {"ingester.michelangelo.api/claims": "all"}}, "spec": {"leaseDurationSeconds": -4}}"#;
-        let record = Record::of(serde_json::from_str::<Lease>(text).unwrap());
+        let record = Record::from_lease(serde_json::from_str::<Lease>(text).unwrap());
         assert!(record.claims.is_empty() && record.serves.is_empty());
         assert_eq!(record.duration, Duration::ZERO);
     }

@@ -289,7 +289,7 @@ impl Membership {
         match stored {
             Ok(stored) => {
                 (own.record.uid, own.record.version) = (stored.uid, stored.version);
-                own.member.stored(&own.record.claims, Instant::now());
+                own.member.record_stored(&own.record.claims, Instant::now());
                 own.renewed = Some(begun);
                 self.health.member(None);
                 self.assignment.valid_until(begun + self.config.renew_deadline);

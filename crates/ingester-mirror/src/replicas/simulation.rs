@@ -57,7 +57,7 @@ struct GroupState {
 struct Process {
     assignment: Assignment,
     lives: bool,
-    frozen: Frozen,
+    frozen: FreezeDeadline,
     /// The time until which its requests fail.
     cut_off: Instant,
     /// The time until which it may not know that its Lease was deleted. Other members cannot know that it still works.
@@ -215,9 +215,9 @@ impl Leases for MemberConnection {
 
 /// The time until which a process is frozen. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Frozen(Arc<Mutex<Option<Instant>>>);
+pub(crate) struct FreezeDeadline(Arc<Mutex<Option<Instant>>>);
 
-impl Frozen {
+impl FreezeDeadline {
     pub(crate) fn until(&self, until: Instant) {
         *self.0.lock() = Some(until);
     }
@@ -236,7 +236,7 @@ impl Frozen {
 }
 
 /// Runs work that pauses while the process is frozen.
-pub(crate) async fn freezable<T>(frozen: Frozen, work: impl Future<Output = T>) -> T {
+pub(crate) async fn freezable<T>(frozen: FreezeDeadline, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut thaw = Box::pin(sleep_until(Instant::now()));
     poll_fn(|context| {
@@ -263,7 +263,7 @@ thread_local! {
 /// Starts a process.
 fn start(world: &World) {
     let assignment = Assignment::of_members();
-    let (stop, frozen) = (CancellationToken::new(), Frozen::default());
+    let (stop, frozen) = (CancellationToken::new(), FreezeDeadline::default());
     let number = {
         let mut state = world.state();
         let now = Instant::now();

@@ -65,7 +65,7 @@ fn parts(unit: &str) -> (&str, Option<&str>, Option<(u32, u32)>) {
 
 /// The units of one kind.
 #[derive(Default)]
-struct OfKind<'a> {
+struct KindUnits<'a> {
     namespaces: BTreeSet<Option<&'a str>>,
     shards: u32,
     names: Vec<&'a str>,
@@ -73,7 +73,7 @@ struct OfKind<'a> {
 
 /// Returns units as JSON text that people can read.
 pub(super) fn encode(units: &BTreeSet<String>) -> String {
-    let mut kinds: BTreeMap<&str, OfKind<'_>> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, KindUnits<'_>> = BTreeMap::new();
     for unit in units {
         let (kind, namespace, shard) = parts(unit);
         let of_kind = kinds.entry(kind).or_default();
@@ -83,7 +83,7 @@ pub(super) fn encode(units: &BTreeSet<String>) -> String {
     }
     let mut groups: BTreeMap<(Vec<&str>, u32), UnitSet> = BTreeMap::new();
     let mut rest = UnitSet::default();
-    for (kind, OfKind { namespaces, shards, names }) in kinds {
+    for (kind, KindUnits { namespaces, shards, names }) in kinds {
         let namespaces: Vec<&str> = namespaces.into_iter().flatten().collect();
         let of_kind = UnitSet {
             kinds: vec![kind.to_owned()],

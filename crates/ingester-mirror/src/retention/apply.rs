@@ -1,10 +1,10 @@
 //! Purges the rows that the rules of a kind let go. Rows of deleted objects are purged at once. A row of an evicted object is the only
 //! copy, so it goes in two steps: a rule marks the row, and purges it in a later round, after the grace, if the rule still lets it go.
 
-use super::rows::{Covered, CoveredRows, RetainedRows};
-use super::rules::{RuleError, Together, Weighed, is_by_age, of_rule};
+use super::rows::{CoveredRow, CoveredRows, RetainedRows};
+use super::rules::{RuleError, RuleSet, WeighedRows, is_by_age, of_rule};
 use crate::policies::MOST;
-use ingester_config::{Retained, RetentionRule};
+use ingester_config::{RetainedState, RetentionRule};
 use ingester_core::schema::Fingerprint;
 use ingester_core::value::Micros;
 use ingester_store::marks::{Mark, MarkingRule};
@@ -28,7 +28,7 @@ enum RetentionError {
 
 /// The result of a kind's rules in one round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Applied {
+pub(crate) struct RetentionResult {
     /// Rows that were purged.
     pub(crate) purged: u64,
     /// Rows that enforced rules let go and that are still there.
@@ -56,14 +56,14 @@ fn marking(rule: &RetentionRule) -> MarkingRule<'_> {
 /// Purges the rows in one state that the rules of a kind let go. A failure is logged, and the next round tries again.
 pub(crate) async fn apply(
     rows: &dyn RetainedRows,
-    state: Retained,
+    state: RetainedState,
     rules: Vec<RetentionRule>,
     grace: Duration,
-) -> Applied {
-    let mut applied = Applied::default();
+) -> RetentionResult {
+    let mut applied = RetentionResult::default();
     let together = async {
         let now = rows.now().await?;
-        Ok::<_, RetentionError>(Together::begin(rows, rules, now).await?)
+        Ok::<_, RetentionError>(RuleSet::begin(rows, rules, now).await?)
     };
     let together = match together.await {
         Ok(together) => together,
@@ -73,7 +73,7 @@ pub(crate) async fn apply(
             return applied;
         }
     };
-    if state == Retained::Evicted {
+    if state == RetainedState::Evicted {
         match withdraw_lapsed(rows, &together).await {
             Ok(Some(0)) => {}
             Ok(Some(withdrawn)) => {
@@ -123,7 +123,7 @@ pub(crate) async fn apply(
 
 /// Takes back the marks whose rule is gone, has changed, is not enforced, or no longer lets the row go. Returns how many; `None` if nothing
 /// may be changed now.
-async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result<Option<u64>, RetentionError> {
+async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &RuleSet) -> Result<Option<u64>, RetentionError> {
     // A program with a former definition cannot tell that a rule of the latest one no longer holds.
     if !together.premise.is_of_latest() {
         return Ok(Some(0));
@@ -159,15 +159,15 @@ async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result
 /// Purges the rows that a rule lets go, or takes the first of the two steps. Returns true if nothing is left to do.
 async fn purge(
     rows: &dyn RetainedRows,
-    together: &Together,
+    together: &RuleSet,
     number: usize,
     grace: Duration,
-    applied: &mut Applied,
+    applied: &mut RetentionResult,
 ) -> Result<bool, RetentionError> {
     let rule = &together.rules[number];
     let mut place = together.start(number);
     let mut failed = None;
-    while let Some(Weighed { free, .. }) = together.next(rows, number, &mut place, false).await? {
+    while let Some(WeighedRows { free, .. }) = together.next(rows, number, &mut place, false).await? {
         applied.waiting += free.len() as u64;
         if failed.is_some() {
             // After a failure, only count the remaining rows.
@@ -177,8 +177,8 @@ async fn purge(
             continue;
         }
         let step = match rule.state {
-            Retained::Deleted => Step { due: free, ..Step::default() },
-            Retained::Evicted => match next_step(rows, together, number, free, grace).await? {
+            RetainedState::Deleted => Step { due: free, ..Step::default() },
+            RetainedState::Evicted => match next_step(rows, together, number, free, grace).await? {
                 Some(step) => step,
                 None => return Ok(false),
             },
@@ -199,7 +199,7 @@ async fn purge(
 /// The rows of a portion that are purged now.
 #[derive(Default)]
 struct Step {
-    due: Vec<Covered>,
+    due: Vec<CoveredRow>,
     /// The uids of rows whose only `delete_time` is the time of their mark.
     undeleted: HashSet<Box<str>>,
     /// Purge only rows that were marked before this time; `None` for rows that need no mark.
@@ -210,9 +210,9 @@ struct Step {
 /// changed now.
 async fn next_step(
     rows: &dyn RetainedRows,
-    together: &Together,
+    together: &RuleSet,
     number: usize,
-    free: Vec<Covered>,
+    free: Vec<CoveredRow>,
     grace: Duration,
 ) -> Result<Option<Step>, RetentionError> {
     let rule = &together.rules[number];
@@ -247,7 +247,7 @@ async fn next_step(
 /// Exports and then purges rows. Returns how many were purged; `None` if nothing may be changed now.
 async fn purge_due(
     rows: &dyn RetainedRows,
-    together: &Together,
+    together: &RuleSet,
     number: usize,
     mut step: Step,
 ) -> Result<Option<u64>, RetentionError> {
@@ -269,9 +269,9 @@ async fn purge_due(
 /// Counts the rows that a rule would let go.
 async fn count(
     rows: &dyn CoveredRows,
-    together: &Together,
+    together: &RuleSet,
     number: usize,
-    applied: &mut Applied,
+    applied: &mut RetentionResult,
 ) -> Result<(), RuleError> {
     // A rule by age that is not enforced stands for an unlimited age, which lets nothing go.
     if is_by_age(&together.rules[number]) {
@@ -290,7 +290,7 @@ async fn count(
 }
 
 /// Counts the rows that no rule may judge now.
-async fn count_pending(rows: &dyn CoveredRows, together: &Together, applied: &mut Applied) {
+async fn count_pending(rows: &dyn CoveredRows, together: &RuleSet, applied: &mut RetentionResult) {
     for rule in together.rules.iter().filter(|rule| !is_by_age(rule)) {
         let name = rule.name.clone();
         match rows.pending(rule, &together.premise).await.map_err(|error| of_rule(rule, error)) {

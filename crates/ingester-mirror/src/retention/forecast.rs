@@ -1,18 +1,18 @@
 //! Forecasts the rows that a rule would purge, for people.
 
-use super::rows::{Covered, CoveredRows, Portion, Which, covered, pending, pending_query, query, reads};
-use super::rules::{Held, Together, Weighed, is_by_age, rules};
-use crate::policies::{Candidate, PolicyError, Stays, places, unproved};
+use super::rows::{CoveredRow, CoveredRows, Portion, RowSelection, covered, pending, pending_query, query, reads};
+use super::rules::{HoldingRule, RuleSet, WeighedRows, is_by_age, rules};
+use crate::policies::{Candidate, PolicyError, StayReason, places, unproved};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_config::{Retained, Retention, RetentionRule};
+use ingester_config::{RetainedState, Retention, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::Query;
 use ingester_store::marks::{Mark, text_hash};
-use ingester_store::query::{FoundRow, STANDING_PLACES, Wanted};
-use ingester_store::{Pending, Premise, Store, StoredRow};
+use ingester_store::query::{FoundRow, RequestedParts, STANDING_PLACES};
+use ingester_store::{PendingReason, Premise, Store, StoredRow};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -30,13 +30,13 @@ pub enum RowFate {
     /// It is marked by this rule, and goes at this time if the rule still lets it go then.
     Marked(String, Micros),
     /// The rule lets it go, but another rule keeps it.
-    Held(Held),
+    Held(HoldingRule),
     /// The rule keeps it.
-    Stays(Stays),
+    Stays(StayReason),
     /// A user has reverted the rule for this text of its object.
     Reverted,
     /// No rule may judge it now.
-    Pending(Pending),
+    Pending(PendingReason),
 }
 
 impl fmt::Display for RowFate {
@@ -76,12 +76,12 @@ pub struct RetentionForecast {
 /// # Errors
 /// Names the field or the key that is wrong.
 pub fn check(kind: &Kind, rule: &RetentionRule) -> Result<(), PolicyError> {
-    if rule.state == Retained::Evicted && kind.immutable() && !rule.immutable {
+    if rule.state == RetainedState::Evicted && kind.immutable() && !rule.immutable {
         let why = "every object of this kind is evicted, because it is immutable by contract, and its row is the only copy: \
                    add `immutable: true` if the rule is meant for it, or take the kind out of `kinds`";
         return Err(PolicyError::Rule(why.into()));
     }
-    places(&rule.condition, &query(rule, Which::All).check(kind.table())?).map(drop)
+    places(&rule.condition, &query(rule, RowSelection::All).check(kind.table())?).map(drop)
 }
 
 /// Judges a rule as the mirror does, and changes nothing. The result explains each row whose object has this `name`.
@@ -98,8 +98,8 @@ pub async fn forecast(
     let all = rules(retention, kind, rule.state);
     all.iter().filter(|other| !is_by_age(other)).try_for_each(|rule| check(kind, rule))?;
     let number = all.iter().position(|other| other.name == rule.name).unwrap_or_default();
-    let rows = OnlyRead { store, kind };
-    let together = Together::begin(&rows, all, store.read_clock().await?).await.map_err(|wrong| *wrong.error)?;
+    let rows = ReadOnlyRows { store, kind };
+    let together = RuleSet::begin(&rows, all, store.read_clock().await?).await.map_err(|wrong| *wrong.error)?;
     let premise = &together.premise;
     let mut found = RetentionForecast { pending: pending(store, kind, rule, premise).await?, ..Default::default() };
     if let Some(name) = name {
@@ -108,7 +108,7 @@ pub async fn forecast(
     let mut place = together.start(number);
     loop {
         let next = together.next(&rows, number, &mut place, true).await.map_err(|wrong| *wrong.error)?;
-        let Some(Weighed { free, held, staying }) = next else { return Ok(found) };
+        let Some(WeighedRows { free, held, staying }) = next else { return Ok(found) };
         found.held += held.len() as u64;
         found.staying += staying.len() as u64;
         let held = held.into_iter().map(|(row, by)| (row.candidate, RowFate::Held(by)));
@@ -139,13 +139,13 @@ async fn fates(
     kind: &Kind,
     rule: &RetentionRule,
     (retention, premise): (&Retention, &Premise),
-    free: &[Covered],
+    free: &[CoveredRow],
 ) -> Result<Vec<(RowFate, u64)>, PolicyError> {
     let uids: Vec<&str> = free.iter().map(|row| &*row.candidate.uid).collect();
-    let stored = store.stored(kind.table(), &uids).await?;
+    let stored = store.read_stored(kind.table(), &uids).await?;
     let marks = match rule.state {
-        Retained::Evicted => store.marks_of(kind.table(), &uids).await?,
-        Retained::Deleted => Vec::new(),
+        RetainedState::Evicted => store.marks_of(kind.table(), &uids).await?,
+        RetainedState::Deleted => Vec::new(),
     };
     let grace = i64::try_from(retention.grace.as_micros()).unwrap_or(i64::MAX);
     let fate = |row: &StoredRow| {
@@ -186,15 +186,15 @@ async fn pending_of(
     let query = Query { names: vec![name.to_owned()], ..pending_query(rule, premise) };
     let mut read = vec![base::NAMESPACE, base::NAME, base::CREATE_TIME];
     read.extend(STANDING_PLACES);
-    let wanted = Wanted { places: read, labels: false };
+    let wanted = RequestedParts { places: read, labels: false };
     let page = store.ask_about(kind, &query, store.limits())?.page(&wanted, EXPLAINED, None).await?;
     let explained = |row: FoundRow| {
         let standing = row.standing();
         let why = premise.refuses(standing.version.ingest_version)?;
         let candidate = Candidate {
             uid: row.uid().into(),
-            namespace: row.text(base::NAMESPACE).into(),
-            name: row.text(base::NAME).into(),
+            namespace: row.get_text(base::NAMESPACE).into(),
+            name: row.get_text(base::NAME).into(),
             version: standing.version.res_version,
             created: row.time(base::CREATE_TIME),
             since: None,
@@ -209,12 +209,12 @@ async fn pending_of(
 }
 
 /// The rows of a kind in a store, for judging only.
-struct OnlyRead<'s> {
+struct ReadOnlyRows<'s> {
     store: &'s Store,
     kind: &'s Kind,
 }
 
-impl CoveredRows for OnlyRead<'_> {
+impl CoveredRows for ReadOnlyRows<'_> {
     fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
         async move { Ok(self.store.premise(self.kind, reads(self.kind, rules)?).await?) }.boxed()
     }
@@ -231,7 +231,11 @@ impl CoveredRows for OnlyRead<'_> {
         pending(self.store, self.kind, rule, premise).boxed()
     }
 
-    fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>> {
+    fn covered<'a>(
+        &'a self,
+        rule: &'a RetentionRule,
+        which: RowSelection<'a>,
+    ) -> BoxFuture<'a, Result<Portion, PolicyError>> {
         covered(self.store, self.kind, rule, which).boxed()
     }
 }

@@ -29,22 +29,22 @@ mod rules;
 mod tests;
 
 pub use forecast::{RetentionForecast, RowFate, check, forecast};
-pub use rules::Held;
+pub use rules::HoldingRule;
 
 #[cfg(test)]
 pub(crate) use apply::apply;
 #[cfg(test)]
-pub(crate) use rows::{Covered, CoveredRows, Portion, RetainedRows, Which};
+pub(crate) use rows::{CoveredRow, CoveredRows, Portion, RetainedRows, RowSelection};
 
 use crate::metrics::Metrics;
 use crate::policies::{PolicyError, unproved};
 use crate::replicas::Assignment;
 use crate::suspend::Suspension;
 use crate::unit::{in_time, leads};
-use apply::Applied;
+use apply::RetentionResult;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_config::{Config, Kept, Live, Retained, Retention, RetentionRule};
+use ingester_config::{Config, Live, RetainedState, Retention, RetentionRule, RetentionTime};
 use ingester_core::Kind;
 use ingester_core::value::Micros;
 use ingester_store::marks::{Mark, MarkingRule, Withdrawal};
@@ -114,12 +114,12 @@ impl RetentionTask {
 
     /// Returns the pause after a round: a tenth of the shortest age, so that no row stays much longer than intended.
     fn pause(&self, retention: &Retention, changes: Duration) -> Duration {
-        let age = |kind: &Kind| match retention.of(kind) {
-            Some(Kept::For(age)) => Some(age),
+        let age = |kind: &Kind| match retention.for_kind(kind) {
+            Some(RetentionTime::For(age)) => Some(age),
             _ => None,
         };
         let of_rules = retention.rules.iter().map(|rule| rule.condition.after.unwrap_or(AGELESS));
-        let has_steps = retention.rules.iter().any(|rule| rule.state == Retained::Evicted);
+        let has_steps = retention.rules.iter().any(|rule| rule.state == RetainedState::Evicted);
         let of_grace = Some(retention.grace).filter(|_| has_steps);
         // A kind without a history has no former versions.
         let of_history = self.kinds.iter().filter_map(|kind| retention.of_history(kind)).filter(|age| !age.is_zero());
@@ -142,13 +142,13 @@ impl RetentionTask {
     /// Purges a kind's rows as its rules say, and counts the rows that judging rules let go.
     async fn purge_rows(&self, kind: &Kind, stop: &CancellationToken) {
         let (mut dry, mut waiting) = (0, 0);
-        for state in Retained::ALL {
+        for state in RetainedState::ALL {
             let config = self.live.now();
             if !leads(kind, &config, &self.assignment) {
                 continue;
             }
             let rules = rules::rules(&config.retention, kind, state);
-            match Executor::of(state, &rules) {
+            match Executor::for_state(state, &rules) {
                 Executor::Nothing => {}
                 Executor::Age(_) => self.purge_by_age(kind, stop).await,
                 Executor::Judge => {
@@ -178,8 +178,8 @@ impl RetentionTask {
         let mut place = PurgePlace::default();
         while !stop.is_cancelled() {
             let config = self.live.now();
-            let rules = rules::rules(&config.retention, kind, Retained::Deleted);
-            let Executor::Age(age) = Executor::of(Retained::Deleted, &rules) else { break };
+            let rules = rules::rules(&config.retention, kind, RetainedState::Deleted);
+            let Executor::Age(age) = Executor::for_state(RetainedState::Deleted, &rules) else { break };
             if !leads(kind, &config, &self.assignment) {
                 break;
             }
@@ -247,20 +247,20 @@ fn wrong<'r>(kind: &Kind, rules: &'r [RetentionRule]) -> Option<(&'r str, Policy
 struct RowsOfTask<'t> {
     task: &'t RetentionTask,
     kind: &'t Kind,
-    state: Retained,
+    state: RetainedState,
     rules: &'t [RetentionRule],
     stop: &'t CancellationToken,
 }
 
 impl RowsOfTask<'_> {
     /// Judges the rows and purges those that the rules let go.
-    async fn purge_judged(&self, grace: Duration) -> Applied {
+    async fn purge_judged(&self, grace: Duration) -> RetentionResult {
         let metrics = self.task.metrics.retention(self.kind.name());
         // If one rule cannot be judged, nobody knows which rows it keeps.
         if let Some((rule, error)) = wrong(self.kind, self.rules) {
             tracing::warn!(rule, %error, "Cannot judge this rule: no row of its state is purged");
             metrics.failed(1);
-            return Applied::default();
+            return RetentionResult::default();
         }
         let applied = apply::apply(self, self.state, self.rules.to_vec(), grace).await;
         metrics.pending_rows(self.state.as_str(), applied.pending.clone());
@@ -301,7 +301,7 @@ impl rows::CoveredRows for RowsOfTask<'_> {
     fn covered<'a>(
         &'a self,
         rule: &'a RetentionRule,
-        which: rows::Which<'a>,
+        which: rows::RowSelection<'a>,
     ) -> BoxFuture<'a, Result<rows::Portion, PolicyError>> {
         rows::covered(&self.task.store, self.kind, rule, which).boxed()
     }
@@ -327,7 +327,7 @@ impl rows::RetainedRows for RowsOfTask<'_> {
     fn export<'a>(
         &'a self,
         folder: &'a Path,
-        rows: &'a [rows::Covered],
+        rows: &'a [rows::CoveredRow],
         undeleted: &'a HashSet<Box<str>>,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>> {
         async move {
@@ -339,10 +339,10 @@ impl rows::RetainedRows for RowsOfTask<'_> {
 
     fn purge<'a>(
         &'a self,
-        rows: &'a [rows::Covered],
+        rows: &'a [rows::CoveredRow],
         terms: PurgeTerms<'a>,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        let purge = move |rows: &[rows::Covered]| {
+        let purge = move |rows: &[rows::CoveredRow]| {
             let rows = rows.to_vec();
             async move {
                 let purged = self.task.store.purge_judged(self.kind, &rows::judged(&rows), terms).await?;
@@ -364,10 +364,10 @@ impl rows::RetainedRows for RowsOfTask<'_> {
     fn mark<'a>(
         &'a self,
         rule: MarkingRule<'a>,
-        rows: &'a [rows::Covered],
+        rows: &'a [rows::CoveredRow],
         premise: &'a Premise,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        let mark = move |rows: &[rows::Covered]| {
+        let mark = move |rows: &[rows::CoveredRow]| {
             let rows = rows.to_vec();
             async move {
                 let marking = self.task.store.mark_by_rule(self.kind, rule, &rows::judged(&rows), premise).await?;

@@ -2,14 +2,14 @@
 
 use crate::policies::{Candidate, MOST, PolicyError, add_reads, places};
 use futures::future::BoxFuture;
-use ingester_config::{Condition, Retained, RetentionRule};
+use ingester_config::{Condition, RetainedState, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::row::{Eviction, Standing};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Query, Reads, States, Test};
 use ingester_store::marks::{Mark, MarkingRule};
-use ingester_store::query::{FoundRow, Page, STANDING_PLACES, Wanted};
+use ingester_store::query::{FoundRow, Page, RequestedParts, STANDING_PLACES};
 use ingester_store::{ExportError, Premise, PurgeTerms, Store, StoreError};
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) const CHUNK: usize = 512;
 
 /// A row that a rule covers: it has the rule's state, is in its namespaces, and meets its `when`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Covered {
+pub(crate) struct CoveredRow {
     pub(crate) candidate: Candidate,
     /// The state that was judged. A row that has changed since is not purged.
     pub(crate) standing: Standing,
@@ -27,7 +27,7 @@ pub(crate) struct Covered {
 
 /// Selects the rows to read out of those that a rule covers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Which<'a> {
+pub(crate) enum RowSelection<'a> {
     /// All of them, at one point in time.
     All,
     /// The rows with these uids.
@@ -39,7 +39,7 @@ pub(crate) enum Which<'a> {
 /// Some of the rows that a rule covers, and the token of the next page.
 #[derive(Debug, Default)]
 pub(crate) struct Portion {
-    pub(crate) rows: Vec<Covered>,
+    pub(crate) rows: Vec<CoveredRow>,
     pub(crate) next: Option<String>,
 }
 
@@ -49,7 +49,11 @@ pub(crate) trait CoveredRows: Send + Sync {
     fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>>;
 
     /// Returns some of the rows that a rule covers.
-    fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>>;
+    fn covered<'a>(
+        &'a self,
+        rule: &'a RetentionRule,
+        which: RowSelection<'a>,
+    ) -> BoxFuture<'a, Result<Portion, PolicyError>>;
 
     /// Returns the uids whose rows do not prove the values that rules read from them.
     fn unproved<'a>(
@@ -72,14 +76,14 @@ pub(crate) trait RetainedRows: CoveredRows {
     fn export<'a>(
         &'a self,
         folder: &'a Path,
-        rows: &'a [Covered],
+        rows: &'a [CoveredRow],
         undeleted: &'a HashSet<Box<str>>,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>>;
 
     /// As [`Store::purge_judged`].
     fn purge<'a>(
         &'a self,
-        rows: &'a [Covered],
+        rows: &'a [CoveredRow],
         terms: PurgeTerms<'a>,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
 
@@ -93,7 +97,7 @@ pub(crate) trait RetainedRows: CoveredRows {
     fn mark<'a>(
         &'a self,
         rule: MarkingRule<'a>,
-        rows: &'a [Covered],
+        rows: &'a [CoveredRow],
         premise: &'a Premise,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
 
@@ -102,7 +106,7 @@ pub(crate) trait RetainedRows: CoveredRows {
 }
 
 /// Returns rows with the state that was judged, in the form that the store takes.
-pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
+pub(super) fn judged(rows: &[CoveredRow]) -> Vec<(&str, Standing)> {
     rows.iter().map(|row| (&*row.candidate.uid, row.standing)).collect()
 }
 
@@ -110,7 +114,7 @@ pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
 pub(super) fn reads(kind: &Kind, rules: &[RetentionRule]) -> Result<Reads, PolicyError> {
     let mut reads = Reads::default();
     for rule in rules {
-        add_reads(&mut reads, &rule.condition, &query(rule, Which::All).check(kind.table())?)?;
+        add_reads(&mut reads, &rule.condition, &query(rule, RowSelection::All).check(kind.table())?)?;
     }
     Ok(reads)
 }
@@ -119,7 +123,7 @@ pub(super) fn reads(kind: &Kind, rules: &[RetentionRule]) -> Result<Reads, Polic
 pub(super) fn pending_query(rule: &RetentionRule, premise: &Premise) -> Query {
     let condition = Condition { when: Vec::new(), ..rule.condition.clone() };
     let of_state = RetentionRule { condition, ..rule.clone() };
-    let mut query = query(&of_state, Which::All);
+    let mut query = query(&of_state, RowSelection::All);
     query.filters.extend(premise.refused());
     query
 }
@@ -136,21 +140,21 @@ pub(super) async fn pending(
 }
 
 /// The query of a rule about its kind.
-pub(super) fn query(rule: &RetentionRule, which: Which<'_>) -> Query {
-    let evicted = Filter::field(Retained::Evicted.since(), Test::Exists);
+pub(super) fn query(rule: &RetentionRule, which: RowSelection<'_>) -> Query {
+    let evicted = Filter::field(RetainedState::Evicted.since(), Test::Exists);
     let (states, of_state) = match rule.state {
-        Retained::Deleted => (States::DELETED, evicted.negated()),
-        Retained::Evicted => (States::EVICTED.or(States::DELETED), evicted),
+        RetainedState::Deleted => (States::DELETED, evicted.negated()),
+        RetainedState::Evicted => (States::EVICTED.or(States::DELETED), evicted),
     };
     let mut filters = vec![of_state];
     filters.extend(rule.condition.when.iter().cloned());
     let mut uids = Vec::new();
     match which {
-        Which::Page { until: Some(until), .. } => {
+        RowSelection::Page { until: Some(until), .. } => {
             filters.push(Filter::field(rule.condition.since().to_owned(), Test::LessOrEqual(Value::Time(until))));
         }
-        Which::These(these) => uids = these.iter().map(|uid| (*uid).to_owned()).collect(),
-        Which::Page { until: None, .. } | Which::All => {}
+        RowSelection::These(these) => uids = these.iter().map(|uid| (*uid).to_owned()).collect(),
+        RowSelection::Page { until: None, .. } | RowSelection::All => {}
     }
     Query { namespaces: rule.condition.namespaces.clone(), uids, states, filters, ..Query::default() }
 }
@@ -160,7 +164,7 @@ pub(super) async fn covered(
     store: &Store,
     kind: &Kind,
     rule: &RetentionRule,
-    which: Which<'_>,
+    which: RowSelection<'_>,
 ) -> Result<Portion, PolicyError> {
     let asked = store.ask_about(kind, &query(rule, which), store.limits())?;
     let (since, by) = places(&rule.condition, asked.checked())?;
@@ -170,26 +174,26 @@ pub(super) async fn covered(
             read.push(*place);
         }
     }
-    let wanted = Wanted { places: read, labels: false };
+    let wanted = RequestedParts { places: read, labels: false };
     let (rows, next) = match which {
-        Which::All => (asked.at_once(&wanted, MOST).await?.ok_or(PolicyError::TooMany)?, None),
-        Which::These(uids) => (asked.page(&wanted, uids.len(), None).await?.rows, None),
-        Which::Page { token, .. } => {
+        RowSelection::All => (asked.at_once(&wanted, MOST).await?.ok_or(PolicyError::TooMany)?, None),
+        RowSelection::These(uids) => (asked.page(&wanted, uids.len(), None).await?.rows, None),
+        RowSelection::Page { token, .. } => {
             let Page { rows, next } = asked.page(&wanted, CHUNK, token).await?;
             (rows, next)
         }
     };
-    let covered = |row: FoundRow| Covered {
+    let covered = |row: FoundRow| CoveredRow {
         standing: row.standing(),
         candidate: Candidate {
             uid: row.uid().into(),
-            namespace: row.text(base::NAMESPACE).into(),
-            name: row.text(base::NAME).into(),
+            namespace: row.get_text(base::NAMESPACE).into(),
+            name: row.get_text(base::NAME).into(),
             version: row.standing().version.res_version,
             created: row.time(base::CREATE_TIME),
             since: row.time(since),
             definition: row.standing().version.ingest_version,
-            takes_place: row.standing().delete_time.is_none() || rule.state == Retained::Deleted,
+            takes_place: row.standing().delete_time.is_none() || rule.state == RetainedState::Deleted,
             evidence: 0,
             group: by.iter().map(|place| row.get(*place).cloned().unwrap_or(Value::Null)).collect(),
         },
@@ -200,9 +204,9 @@ pub(super) async fn covered(
 
 /// Returns true if a row is in the state of a rule. A row with an unconfirmed eviction is in none of the states: its object may still be in
 /// the cluster.
-pub(super) fn is_of(state: Retained, standing: Standing) -> bool {
+pub(super) fn is_of(state: RetainedState, standing: Standing) -> bool {
     match state {
-        Retained::Deleted => standing.version.deleted && standing.version.eviction == Eviction::None,
-        Retained::Evicted => standing.version.eviction == Eviction::Confirmed,
+        RetainedState::Deleted => standing.version.deleted && standing.version.eviction == Eviction::None,
+        RetainedState::Evicted => standing.version.eviction == Eviction::Confirmed,
     }
 }

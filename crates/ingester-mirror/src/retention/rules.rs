@@ -3,10 +3,10 @@
 //! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. `retention.deleted` is one of the
 //! rules and covers every row of a deleted object.
 
-use super::rows::{CHUNK, Covered, CoveredRows, Which};
-use crate::policies::{Candidate, Judgement, PolicyError, Stays, judge_proved, not_yet};
+use super::rows::{CHUNK, CoveredRow, CoveredRows, RowSelection};
+use crate::policies::{Candidate, Judgement, PolicyError, StayReason, judge_proved, not_yet};
 use futures::FutureExt as _;
-use ingester_config::{Condition, Kept, Retained, Retention, RetentionRule};
+use ingester_config::{Condition, RetainedState, Retention, RetentionRule, RetentionTime};
 use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::value::Micros;
@@ -25,44 +25,44 @@ pub(super) struct RuleError {
 
 /// The rule that keeps a row although another rule lets it go, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HoldingRule {
     rule: String,
-    why: Stays,
+    why: StayReason,
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for HoldingRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.why {
-            Stays::Until(Micros(i64::MAX)) => write!(f, "`{}` keeps it for ever", self.rule),
+            StayReason::Until(Micros(i64::MAX)) => write!(f, "`{}` keeps it for ever", self.rule),
             why => write!(f, "`{}` keeps it: {why}", self.rule),
         }
     }
 }
 
 /// Returns the rules about rows of a kind in a state, with the rule by age last.
-pub(super) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
+pub(super) fn rules(retention: &Retention, kind: &Kind, state: RetainedState) -> Vec<RetentionRule> {
     let mut rules: Vec<RetentionRule> = retention.rules_of(kind, state).cloned().collect();
-    if state == Retained::Deleted {
-        rules.extend(retention.of(kind).map(by_age));
+    if state == RetainedState::Deleted {
+        rules.extend(retention.for_kind(kind).map(by_age));
     }
     rules
 }
 
 /// `retention.deleted` as a rule. It names no kinds, because it applies to every kind.
-fn by_age(kept: Kept) -> RetentionRule {
+fn by_age(kept: RetentionTime) -> RetentionRule {
     let after = match kept {
-        Kept::For(age) => age,
-        Kept::Forever => Duration::MAX,
+        RetentionTime::For(age) => age,
+        RetentionTime::Forever => Duration::MAX,
     };
-    let since = Some(Retained::Deleted.since().into());
+    let since = Some(RetainedState::Deleted.since().into());
     RetentionRule {
         name: "retention.deleted".into(),
         kinds: Vec::new(),
-        state: Retained::Deleted,
+        state: RetainedState::Deleted,
         immutable: false,
         export: None,
         condition: Condition { after: Some(after), since, ..Condition::default() },
-        enforce: kept != Kept::Forever,
+        enforce: kept != RetentionTime::Forever,
     }
 }
 
@@ -84,9 +84,9 @@ pub(super) enum Executor {
 
 impl Executor {
     /// The executor of all rules about rows in a state.
-    pub(super) fn of(state: Retained, rules: &[RetentionRule]) -> Self {
+    pub(super) fn for_state(state: RetainedState, rules: &[RetentionRule]) -> Self {
         match rules {
-            [] if state == Retained::Deleted => Executor::Nothing,
+            [] if state == RetainedState::Deleted => Executor::Nothing,
             [rule] if is_by_age(rule) => match rule.condition.after {
                 Some(age) if rule.enforce => Executor::Age(age),
                 _ => Executor::Nothing,
@@ -98,7 +98,7 @@ impl Executor {
 }
 
 /// All rules about a kind's rows in one state, at one time of the database's clock.
-pub(super) struct Together {
+pub(super) struct RuleSet {
     pub(super) rules: Vec<RetentionRule>,
     /// The result of each rule with `keepLast` for the rows that it covers.
     snapshots: Vec<Option<Snapshot>>,
@@ -118,16 +118,16 @@ struct Snapshot {
 
 /// Rows that a rule covers, and what happens to them.
 #[derive(Debug, Default)]
-pub(super) struct Weighed {
-    pub(super) free: Vec<Covered>,
+pub(super) struct WeighedRows {
+    pub(super) free: Vec<CoveredRow>,
     /// The rows that the rule lets go but another rule keeps.
-    pub(super) held: Vec<(Covered, Held)>,
+    pub(super) held: Vec<(CoveredRow, HoldingRule)>,
     /// The rows that the rule keeps.
-    pub(super) staying: Vec<(Covered, Stays)>,
+    pub(super) staying: Vec<(CoveredRow, StayReason)>,
 }
 
 /// The place up to which the rows of a rule were read.
-pub(super) enum Place {
+pub(super) enum RuleProgress {
     /// This many rows of its snapshot.
     Snapshot(usize),
     /// Up to this token.
@@ -135,7 +135,7 @@ pub(super) enum Place {
     End,
 }
 
-impl Together {
+impl RuleSet {
     /// Reads the snapshots of the rules that need one.
     pub(super) async fn begin(
         rows: &dyn CoveredRows,
@@ -152,7 +152,7 @@ impl Together {
                 Some(_) => Some(snapshot(rows, rule, now, &premise).await.map_err(|error| of_rule(rule, error))?),
             });
         }
-        Ok(Together { rules, snapshots, now, premise })
+        Ok(RuleSet { rules, snapshots, now, premise })
     }
 
     /// Returns the uids whose rows the rule lets go and no other rule keeps.
@@ -163,7 +163,7 @@ impl Together {
         uids: &[&str],
     ) -> Result<HashSet<Box<str>>, RuleError> {
         let rule = &self.rules[number];
-        let covered = rows.covered(rule, Which::These(uids)).await.map_err(|error| of_rule(rule, error))?.rows;
+        let covered = rows.covered(rule, RowSelection::These(uids)).await.map_err(|error| of_rule(rule, error))?.rows;
         let mut going = self.judgeable(covered);
         going.retain(|row| self.keeps(number, row).is_none());
         let held = self.held(rows, number, &going).await?;
@@ -172,13 +172,13 @@ impl Together {
     }
 
     /// The rows that the premise does not exclude.
-    fn judgeable(&self, rows: Vec<Covered>) -> Vec<Covered> {
+    fn judgeable(&self, rows: Vec<CoveredRow>) -> Vec<CoveredRow> {
         judgeable(&self.premise, rows)
     }
 
     /// Returns the place where the rows of the rule with this number begin.
-    pub(super) fn start(&self, number: usize) -> Place {
-        if self.snapshots[number].is_some() { Place::Snapshot(0) } else { Place::Page(None) }
+    pub(super) fn start(&self, number: usize) -> RuleProgress {
+        if self.snapshots[number].is_some() { RuleProgress::Snapshot(0) } else { RuleProgress::Page(None) }
     }
 
     /// Returns the next rows that a rule lets go; with `all`, also the rows that it keeps. `None` at the end.
@@ -186,31 +186,31 @@ impl Together {
         &self,
         rows: &dyn CoveredRows,
         number: usize,
-        place: &mut Place,
+        place: &mut RuleProgress,
         all: bool,
-    ) -> Result<Option<Weighed>, RuleError> {
+    ) -> Result<Option<WeighedRows>, RuleError> {
         let rule = &self.rules[number];
-        let mut weighed = Weighed::default();
+        let mut weighed = WeighedRows::default();
         let going = match (&mut *place, &self.snapshots[number]) {
-            (Place::Snapshot(from), Some(snapshot)) => {
+            (RuleProgress::Snapshot(from), Some(snapshot)) => {
                 if *from == 0 && all {
                     let staying = snapshot.judgement.staying.iter();
                     weighed.staying = staying.filter_map(|(one, why)| Some((snapshot.covered(one)?, *why))).collect();
                 }
                 let leaving = snapshot.judgement.leaving.iter().skip(*from).take(CHUNK);
-                let going: Vec<Covered> = leaving.filter_map(|one| snapshot.covered(one)).collect();
+                let going: Vec<CoveredRow> = leaving.filter_map(|one| snapshot.covered(one)).collect();
                 *from += CHUNK;
                 if *from >= snapshot.judgement.leaving.len() {
-                    *place = Place::End;
+                    *place = RuleProgress::End;
                 }
                 going
             }
-            (Place::Page(token), _) => {
+            (RuleProgress::Page(token), _) => {
                 let after = rule.condition.after.filter(|_| !all).map(|after| i64::try_from(after.as_micros()));
                 let until = after.map(|after| Micros(self.now.0.saturating_sub(after.unwrap_or(i64::MAX))));
-                let page = rows.covered(rule, Which::Page { until, token: token.as_deref() }).await;
+                let page = rows.covered(rule, RowSelection::Page { until, token: token.as_deref() }).await;
                 let page = page.map_err(|error| of_rule(rule, error))?;
-                *place = page.next.map_or(Place::End, |next| Place::Page(Some(next)));
+                *place = page.next.map_or(RuleProgress::End, |next| RuleProgress::Page(Some(next)));
                 let mut going = Vec::with_capacity(page.rows.len());
                 for row in self.judgeable(page.rows) {
                     match self.keeps(number, &row) {
@@ -220,7 +220,7 @@ impl Together {
                 }
                 going
             }
-            (Place::End | Place::Snapshot(_), _) => return Ok(None),
+            (RuleProgress::End | RuleProgress::Snapshot(_), _) => return Ok(None),
         };
         let mut held = self.held(rows, number, &going).await?;
         for row in going {
@@ -233,7 +233,7 @@ impl Together {
     }
 
     /// Returns the reason why a rule keeps a row that it covers.
-    fn keeps(&self, number: usize, row: &Covered) -> Option<Stays> {
+    fn keeps(&self, number: usize, row: &CoveredRow) -> Option<StayReason> {
         let condition = &self.rules[number].condition;
         let Some(snapshot) = &self.snapshots[number] else { return not_yet(condition, &row.candidate, self.now) };
         if snapshot.leaving.get(&row.candidate.uid) == Some(&row.standing) {
@@ -242,7 +242,7 @@ impl Together {
         let mut staying = snapshot.judgement.staying.iter();
         let why = staying.find(|(one, _)| one.uid == row.candidate.uid).map(|(_, why)| *why);
         // For a row outside its snapshot, it is unknown whether the row is among the last ones.
-        why.or_else(|| condition.keep_last.as_ref().map(|keep| Stays::AmongLast(keep.count)))
+        why.or_else(|| condition.keep_last.as_ref().map(|keep| StayReason::AmongLast(keep.count)))
     }
 
     /// Returns the rows that other rules keep, out of these, each with the rule and its reason.
@@ -250,18 +250,18 @@ impl Together {
         &self,
         rows: &dyn CoveredRows,
         number: usize,
-        going: &[Covered],
-    ) -> Result<HashMap<Box<str>, Held>, RuleError> {
+        going: &[CoveredRow],
+    ) -> Result<HashMap<Box<str>, HoldingRule>, RuleError> {
         let mut held = HashMap::new();
         let uids: Vec<&str> = going.iter().map(|row| &*row.candidate.uid).collect();
         if uids.is_empty() {
             return Ok(held);
         }
         for (other, rule) in self.rules.iter().enumerate().filter(|(other, _)| *other != number) {
-            let covered = rows.covered(rule, Which::These(&uids)).await.map_err(|error| of_rule(rule, error))?;
+            let covered = rows.covered(rule, RowSelection::These(&uids)).await.map_err(|error| of_rule(rule, error))?;
             for row in covered.rows {
                 if let Some(why) = self.keeps(other, &row) {
-                    held.insert(row.candidate.uid, Held { rule: rule.name.clone(), why });
+                    held.insert(row.candidate.uid, HoldingRule { rule: rule.name.clone(), why });
                 }
             }
         }
@@ -270,13 +270,13 @@ impl Together {
 }
 
 impl Snapshot {
-    fn covered(&self, candidate: &Candidate) -> Option<Covered> {
+    fn covered(&self, candidate: &Candidate) -> Option<CoveredRow> {
         let standing = *self.standings.get(&candidate.uid)?;
-        Some(Covered { candidate: candidate.clone(), standing })
+        Some(CoveredRow { candidate: candidate.clone(), standing })
     }
 }
 
-fn judgeable(premise: &Premise, mut rows: Vec<Covered>) -> Vec<Covered> {
+fn judgeable(premise: &Premise, mut rows: Vec<CoveredRow>) -> Vec<CoveredRow> {
     rows.retain(|row| premise.refuses(row.standing.version.ingest_version).is_none());
     rows
 }
@@ -287,7 +287,7 @@ async fn snapshot(
     now: Micros,
     premise: &Premise,
 ) -> Result<Snapshot, PolicyError> {
-    let covered = judgeable(premise, rows.covered(rule, Which::All).await?.rows);
+    let covered = judgeable(premise, rows.covered(rule, RowSelection::All).await?.rows);
     let standings: HashMap<Box<str>, Standing> =
         covered.iter().map(|row| (row.candidate.uid.clone(), row.standing)).collect();
     let candidates = covered.into_iter().map(|row| row.candidate).collect();

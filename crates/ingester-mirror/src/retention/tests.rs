@@ -1,19 +1,19 @@
 //! Rules about rows that are stored: what goes, what stays, and what keeps it.
 
 use super::rules::{Executor, rules};
-use super::{Held, RetentionForecast, RetentionTask, RowFate, check, forecast};
+use super::{HoldingRule, RetentionForecast, RetentionTask, RowFate, check, forecast};
 use crate::fixture;
 use crate::metrics::Metrics;
 use crate::replicas::Assignment;
 use crate::suspend::Suspension;
-use ingester_config::{Config, Environment, Live, Retained, Retention};
+use ingester_config::{Config, Environment, Live, RetainedState, Retention};
 use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Kind, KindNames};
 use ingester_store::marks::Withdrawal;
-use ingester_store::{Changed, Effect, RowChange, Store};
+use ingester_store::{ChangeResult, Effect, RowChange, Store};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ async fn a_row_goes_once_every_rule_that_covers_it_lets_it_go() {
     let of_evicted = "{name: evicted, kinds: [Model], state: evicted, after: 365d}";
     let both = foresee(&store, &format!("{rule}, {gold}, {of_evicted}]"), "gold").await;
     assert_eq!(counts(&both), [2, 1, 0]);
-    assert!(matches!(&both.explained[..], [(_, RowFate::Held(Held { .. }))]), "{both:?}");
+    assert!(matches!(&both.explained[..], [(_, RowFate::Held(HoldingRule { .. }))]), "{both:?}");
     assert!(why(&both).starts_with("`gold` keeps it"), "{}", why(&both));
     let last = "{name: last, kinds: [Model], state: deleted, keepLast: {count: 2}}";
     let last = foresee(&store, &format!("{rule}, {last}]"), "young").await;
@@ -175,9 +175,9 @@ fn sql_alone_purges_by_age_where_no_other_rule_can_keep_a_row() {
         ("deleted: 30d, rules: [{name: a, kinds: [Model], state: deleted, after: 7d}]", Executor::Judge),
     ] {
         let retention = retention(text);
-        let executor = |state| Executor::of(state, &rules(&retention, &MODEL, state));
-        assert_eq!(executor(Retained::Deleted), of_deleted, "{text}");
-        assert_eq!(executor(Retained::Evicted), Executor::Judge, "{text}");
+        let executor = |state| Executor::for_state(state, &rules(&retention, &MODEL, state));
+        assert_eq!(executor(RetainedState::Deleted), of_deleted, "{text}");
+        assert_eq!(executor(RetainedState::Evicted), Executor::Judge, "{text}");
     }
 }
 
@@ -202,10 +202,10 @@ async fn run_until(store: &Arc<Store>, text: &str, left: &[&str], lines: &[(&str
     let mut config = Config::parse(&text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();
     config.retention.grace = Duration::ZERO;
     let metrics = Metrics::new().unwrap();
-    let running = Running::follow(store, &Live::fixed(config), &metrics);
+    let running = RetentionRun::follow(store, &Live::fixed(config), &metrics);
     let looking = async {
         loop {
-            let rows = store.stored(MODEL.table(), &["a", "b", "c", "d", "e"]).await.unwrap();
+            let rows = store.read_stored(MODEL.table(), &["a", "b", "c", "d", "e"]).await.unwrap();
             let (there, rendered) = (rows.iter().map(|row| &*row.uid), metrics.render());
             let says = |(name, value): &(&str, u64)| {
                 rendered.contains(&format!("ingester_{name}{{kind=\"Model\"}} {value}\n"))
@@ -332,22 +332,22 @@ async fn a_pending_row_stays_against_every_rule_and_takes_no_place_among_the_las
 #[tokio::test]
 async fn a_row_of_an_only_copy_is_marked_and_purged_after_the_grace() {
     let store = Arc::new(store(vec![evicted("a", 1, "x"), evicted("b", 2, "gold")]).await);
-    let task = Running::start(&store, NOT_GOLD, Duration::from_secs(3600));
+    let task = RetentionRun::start(&store, NOT_GOLD, Duration::from_secs(3600));
     task.until(|| async { marked(&store).await == ["a"] }).await;
     task.stop().await;
-    let rows = store.stored(MODEL.table(), &["a", "b"]).await.unwrap();
+    let rows = store.read_stored(MODEL.table(), &["a", "b"]).await.unwrap();
     assert!(rows[0].delete_time.is_some() && rows[1].delete_time.is_none(), "{rows:?}");
     let found = foresee(&store, NOT_GOLD, "a").await;
     assert!(why(&found).contains("`a` has marked it, and purges it from"), "{}", why(&found));
 
     // A rule that says something else begins again; one that is gone or not enforced takes its mark back.
     for rules in [NOT_GOLD.replace("enforce: true", "enforce: false"), "rules: []".to_owned()] {
-        let task = Running::start(&store, &rules, Duration::from_secs(3600));
+        let task = RetentionRun::start(&store, &rules, Duration::from_secs(3600));
         task.until(|| async { marked(&store).await.is_empty() }).await;
         task.stop().await;
-        let rows = store.stored(MODEL.table(), &["a"]).await.unwrap();
+        let rows = store.read_stored(MODEL.table(), &["a"]).await.unwrap();
         assert_eq!(rows[0].delete_time, None);
-        let task = Running::start(&store, NOT_GOLD, Duration::from_secs(3600));
+        let task = RetentionRun::start(&store, NOT_GOLD, Duration::from_secs(3600));
         task.until(|| async { marked(&store).await == ["a"] }).await;
         task.stop().await;
     }
@@ -358,7 +358,7 @@ async fn a_row_of_an_only_copy_is_marked_and_purged_after_the_grace() {
 #[tokio::test]
 async fn a_reverted_row_is_exempt_until_its_text_changes() {
     let store = Arc::new(store(vec![evicted("a", 1, "x"), evicted("b", 2, "x")]).await);
-    let task = Running::start(&store, NOT_GOLD, Duration::from_secs(3600));
+    let task = RetentionRun::start(&store, NOT_GOLD, Duration::from_secs(3600));
     task.until(|| async { marked(&store).await == ["a", "b"] }).await;
     task.stop().await;
     // Another object has the name of `b` by now.
@@ -368,7 +368,7 @@ async fn a_reverted_row_is_exempt_until_its_text_changes() {
     let marks = store.marks_after(MODEL.table(), None).await.unwrap();
     let withdrawn = store.withdraw_marks(&MODEL, &marks, Withdrawal::Reverted).await.unwrap();
     assert_eq!((withdrawn.restored, &withdrawn.namesakes[..]), (1, &[("ml".to_owned(), "b".to_owned())][..]));
-    let rows = store.stored(MODEL.table(), &["a", "b"]).await.unwrap();
+    let rows = store.read_stored(MODEL.table(), &["a", "b"]).await.unwrap();
     assert!(rows[0].delete_time.is_none() && rows[1].delete_time.is_some(), "{rows:?}");
     let found = foresee(&store, NOT_GOLD, "a").await;
     assert!(why(&found).contains("the rule was reverted for it"), "{}", why(&found));
@@ -384,7 +384,7 @@ async fn a_reverted_row_is_exempt_until_its_text_changes() {
         })
         .await
         .unwrap();
-    assert!(matches!(changed, Changed::Done(_)), "{changed:?}");
+    assert!(matches!(changed, ChangeResult::Done(_)), "{changed:?}");
     run_until(&store, NOT_GOLD, &["b"], &[("purged_rows_total", 1)]).await;
 }
 
@@ -434,22 +434,22 @@ async fn a_change_during_a_round_begins_the_next_one_at_once() {
     let log = ChangingLog { sender, to: Arc::new(config("deleted: 1d")) };
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || log.clone()).finish();
     let _logging = tracing::subscriber::set_default(subscriber);
-    let task = Running::follow(&store, &live, &Metrics::new().unwrap());
+    let task = RetentionRun::follow(&store, &live, &Metrics::new().unwrap());
     // The pause after the round would be an hour.
-    task.until(|| async { store.stored(MODEL.table(), &["old", "young"]).await.unwrap().is_empty() }).await;
+    task.until(|| async { store.read_stored(MODEL.table(), &["old", "young"]).await.unwrap().is_empty() }).await;
     task.stop().await;
 }
 
 /// Retention that runs.
-struct Running {
+struct RetentionRun {
     task: tokio::task::JoinHandle<()>,
     stop: CancellationToken,
 }
 
-impl Running {
+impl RetentionRun {
     fn start(store: &Arc<Store>, text: &str, grace: Duration) -> Self {
         let config = Config { retention: Retention { grace, ..retention(text) }, ..Config::default() };
-        Running::follow(store, &Live::fixed(config), &Metrics::new().unwrap())
+        RetentionRun::follow(store, &Live::fixed(config), &Metrics::new().unwrap())
     }
 
     fn follow(store: &Arc<Store>, live: &Live, metrics: &Metrics) -> Self {
@@ -462,7 +462,7 @@ impl Running {
             metrics: metrics.clone(),
         };
         let stop = CancellationToken::new();
-        Running { task: tokio::spawn(task.run(stop.clone())), stop }
+        RetentionRun { task: tokio::spawn(task.run(stop.clone())), stop }
     }
 
     async fn until<F: Future<Output = bool>>(&self, holds: impl Fn() -> F) {

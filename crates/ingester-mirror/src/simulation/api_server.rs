@@ -4,8 +4,8 @@ use super::checks;
 use super::kinds::Flavour;
 use super::members::KeptLeases;
 use super::reports::Verb;
-use super::restores::Again;
-use super::things::{FINALIZER, Thing, patched};
+use super::restores::ReusedVersions;
+use super::things::{FINALIZER, FakeObject, patched};
 use super::world::World;
 use crate::cluster::Deletion;
 use serde_json::Value;
@@ -57,10 +57,10 @@ pub(super) enum Streams {
 }
 
 /// A list whose further pages may be requested.
-struct Paged {
+struct OpenList {
     version: u64,
     namespace: Option<&'static str>,
-    things: Vec<Thing>,
+    things: Vec<FakeObject>,
     since: Instant,
 }
 
@@ -71,21 +71,21 @@ pub(super) struct ApiServerModel {
     pub(super) served: bool,
     pub(super) streams: Streams,
     pub(super) version: u64,
-    pub(super) things: BTreeMap<String, Thing>,
+    pub(super) things: BTreeMap<String, FakeObject>,
     pub(super) events: VecDeque<Event>,
     /// The oldest version from which a watch can begin.
     pub(super) window: u64,
-    lists: Vec<Paged>,
+    lists: Vec<OpenList>,
     /// Watches of an earlier epoch end.
     pub(super) epoch: u32,
-    pub(super) backups: Vec<(u64, BTreeMap<String, Thing>)>,
+    pub(super) backups: Vec<(u64, BTreeMap<String, FakeObject>)>,
     /// Each object has a version only once, unless a restored cluster gives it `again`.
     used: HashSet<(String, u64)>,
     uids: u32,
     pub(super) changed: Arc<Notify>,
     /// The time until which it refuses every deletion by an ingester.
     pub(super) undeletable: Option<Instant>,
-    pub(super) again: Again,
+    pub(super) again: ReusedVersions,
     /// No backup has them, and no restart loses them.
     pub(super) leases: KeptLeases,
 }
@@ -109,7 +109,7 @@ impl ApiServerModel {
             uids: 0,
             changed: Arc::new(Notify::new()),
             undeletable: None,
-            again: Again::default(),
+            again: ReusedVersions::default(),
             leases: KeptLeases::default(),
         }
     }
@@ -165,7 +165,7 @@ pub(super) fn is_of(unit: Option<&str>, namespace: &str) -> bool {
 /// Changes of objects.
 impl World {
     /// Returns the object with this name, as a look finds it.
-    pub(super) fn found(&self, name: &str) -> Option<&Thing> {
+    pub(super) fn found(&self, name: &str) -> Option<&FakeObject> {
         self.server.things.get(name)
     }
 
@@ -186,10 +186,10 @@ impl World {
         }
     }
 
-    pub(super) fn create(&mut self, name: &str, make: impl FnOnce(&mut Thing)) {
+    pub(super) fn create(&mut self, name: &str, make: impl FnOnce(&mut FakeObject)) {
         self.server.uids += 1;
         let second = self.more.namespaces && OF_SECOND.contains(&name);
-        let mut thing = Thing {
+        let mut thing = FakeObject {
             uid: format!("00000000-0000-4000-8000-{:012}", self.server.uids),
             name: name.to_owned(),
             version: 0,
@@ -215,11 +215,11 @@ impl World {
     }
 
     /// Stores a new state of an object. An object that is terminating, has no finalizers and does not linger is gone. Returns its text.
-    pub(super) fn put(&mut self, mut thing: Thing) -> Box<str> {
+    pub(super) fn put(&mut self, mut thing: FakeObject) -> Box<str> {
         thing.version = self.next_version(&thing.uid);
         thing.changed = Some(Instant::now());
         let gone = thing.deletion.is_some() && thing.finalizers.is_empty() && !thing.lingers;
-        let text = thing.text();
+        let text = thing.render_json();
         let event = Event {
             version: thing.version,
             uid: thing.uid.clone(),
@@ -256,7 +256,7 @@ impl World {
         namespace: Option<&'static str>,
         limit: usize,
         next: Option<&str>,
-        item: impl Fn(&Thing) -> T,
+        item: impl Fn(&FakeObject) -> T,
     ) -> Result<(u64, Option<String>, Vec<T>), u16> {
         self.server.answers()?;
         self.server.lists.retain(|list| list.since.elapsed() < TOKEN);
@@ -264,7 +264,7 @@ impl World {
             None => {
                 let things = self.server.things.values().filter(|thing| is_of(namespace, thing.namespace));
                 let (things, version) = (things.cloned().collect(), self.server.version);
-                self.server.lists.push(Paged { version, namespace, things, since: Instant::now() });
+                self.server.lists.push(OpenList { version, namespace, things, since: Instant::now() });
                 (version, 0)
             }
             Some(token) => {
@@ -272,7 +272,7 @@ impl World {
                 (version.parse().map_err(|_| 400_u16)?, start.parse().map_err(|_| 400_u16)?)
             }
         };
-        let of = |list: &&Paged| (list.version, list.namespace) == (version, namespace);
+        let of = |list: &&OpenList| (list.version, list.namespace) == (version, namespace);
         let list = self.server.lists.iter().rev().find(of).ok_or(410_u16)?;
         let end = (start + limit.min(PAGE)).min(list.things.len());
         let items = list.things[start.min(end)..end].iter().map(item).collect();
@@ -308,14 +308,14 @@ impl World {
             return Err(422);
         }
         if finalizers == thing.finalizers {
-            return Ok(thing.text());
+            return Ok(thing.render_json());
         }
         let released = thing.is_ours() && !finalizers.iter().any(|finalizer| finalizer == FINALIZER);
         self.note(who, &format!("patch {name} v{}", thing.version));
         if released {
             checks::before_release(self, &thing);
         }
-        Ok(self.put(Thing { finalizers, ..thing }))
+        Ok(self.put(FakeObject { finalizers, ..thing }))
     }
 
     /// Deletes an object for an ingester.

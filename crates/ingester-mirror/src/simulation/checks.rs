@@ -4,7 +4,7 @@ use super::api_server::ServerState;
 use super::database::KeptRow;
 use super::kinds::{Flavour, MODEL, NEWER};
 use super::only_copy::content;
-use super::things::Thing;
+use super::things::FakeObject;
 use super::users::SWEEP_LIMIT;
 use super::world::World;
 use ingester_core::object::{ManagedFields, Object};
@@ -65,7 +65,7 @@ impl Truth {
         life.now = new;
     }
 
-    pub(super) fn present(&mut self, thing: &Thing) {
+    pub(super) fn present(&mut self, thing: &FakeObject) {
         self.change(&thing.uid, Some((thing.version, thing.stays())));
         if !thing.stays() && (thing.deletes() || !thing.evicts()) {
             self.lives.entry(thing.uid.clone()).or_default().deleted.insert(thing.version);
@@ -102,7 +102,7 @@ impl Truth {
     }
 
     /// Records that a row is stored that allows its object to be released.
-    pub(super) fn stored(&mut self, uid: &str, version: u64) {
+    pub(super) fn record_stored(&mut self, uid: &str, version: u64) {
         self.may_go.insert((uid.to_owned(), version));
     }
 
@@ -256,9 +256,9 @@ fn before_mark(world: &mut World, uid: &str) {
 
 /// A row that was live is marked as deleted. If another filter has written it, and its object is still there, such rows must have been counted.
 fn before_filter_marks(world: &mut World, old: &KeptRow, version: u64) {
-    let stays = |thing: &Thing| thing.deletion.is_none() && !thing.deletes() && thing.flavour == Flavour::LeftOut;
+    let stays = |thing: &FakeObject| thing.deletion.is_none() && !thing.deletes() && thing.flavour == Flavour::LeftOut;
     let is_there = world.server.things.values().any(|thing| *thing.uid == *old.row.uid && stays(thing));
-    let of_other_filter = old.row.json().contains(Flavour::LeftOut.text());
+    let of_other_filter = old.row.json().contains(Flavour::LeftOut.as_str());
     // A user may have asked for its deletion, and changed that while the row was written.
     let withdrawn = world.truth.was_requested(&old.row.uid, version);
     if world.more.filters && is_there && of_other_filter && !withdrawn && !world.filter_marks {
@@ -267,7 +267,7 @@ fn before_filter_marks(world: &mut World, old: &KeptRow, version: u64) {
 }
 
 /// Checks the removal of our finalizer by an ingester.
-pub(super) fn before_release(world: &mut World, thing: &Thing) {
+pub(super) fn before_release(world: &mut World, thing: &FakeObject) {
     let leaves = thing.deletion.is_some() || thing.deletes() || thing.evicts() || thing.flavour == Flavour::LeftOut;
     if !leaves && !world.may_leave_by_rule(thing) {
         world.violate(format!("no object that stays loses our finalizer: {}", thing.told()));
@@ -276,7 +276,7 @@ pub(super) fn before_release(world: &mut World, thing: &Thing) {
 }
 
 /// Checks the deletion of an object by an ingester.
-pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
+pub(super) fn before_deletion(world: &mut World, thing: &FakeObject) {
     if !thing.deletes() && !thing.evicts() && !world.may_leave_by_rule(thing) {
         world.violate(format!("the deletion of {} was not asked for", thing.told()));
     }
@@ -284,7 +284,7 @@ pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
     sql_before_kubernetes(world, thing);
 }
 
-fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
+fn sql_before_kubernetes(world: &mut World, thing: &FakeObject) {
     let uid = thing.uid.as_str();
     if world.database.by_hand.contains(uid) {
         return;
@@ -345,7 +345,7 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
     orphan.map(|kept| format!("no row is live without an object unless it is evicted: {}", kept.told()))
 }
 
-fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
+fn object_at_rest(world: &World, thing: &FakeObject) -> Option<&'static str> {
     if world.is_ghost(thing) {
         return world.ghost_at_rest(thing);
     }
@@ -401,7 +401,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return Some("the row is of the object's version");
     }
     let kind = if world.ingesters.iter().any(|ingester| ingester.newer) { NEWER } else { MODEL };
-    let object = Object::parse(thing.text(), ManagedFields::Keep).ok();
+    let object = Object::parse(thing.render_json(), ManagedFields::Keep).ok();
     let row = object.and_then(|object| kind.row(&object).ok().flatten());
     let Some(mut row) = row else { return Some("the object has a row") };
     row.evict_time = kept.row.evict_time;
@@ -417,8 +417,8 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::kinds::MODEL;
-    use super::super::things::Thing;
-    use super::super::troubles::{More, Troubles};
+    use super::super::things::FakeObject;
+    use super::super::troubles::{ExtraTroubles, Troubles};
     use super::super::world::{Sim, World};
     use ingester_core::object::{ManagedFields, Object};
     use ingester_core::row::Row;
@@ -427,15 +427,15 @@ mod tests {
     use std::time::Duration;
 
     fn sim() -> Sim {
-        Sim::new(0, 1, Troubles::of(0, &mut fastrand::Rng::with_seed(0), More::default()))
+        Sim::new(0, 1, Troubles::from_seed(0, &mut fastrand::Rng::with_seed(0), ExtraTroubles::default()))
     }
 
-    fn thing(world: &World) -> Thing {
+    fn thing(world: &World) -> FakeObject {
         world.server.things["a"].clone()
     }
 
-    fn row(thing: &Thing, delete_time: Option<Micros>, evict_time: Option<Micros>) -> Row {
-        let object = Object::parse(thing.text(), ManagedFields::Keep).unwrap();
+    fn row(thing: &FakeObject, delete_time: Option<Micros>, evict_time: Option<Micros>) -> Row {
+        let object = Object::parse(thing.render_json(), ManagedFields::Keep).unwrap();
         Row { delete_time, evict_time, ..MODEL.row(&object).unwrap().unwrap() }
     }
 

@@ -2,10 +2,12 @@
 
 use super::api_server::{PAGE, Streams, is_of};
 use super::dependents::PART;
-use super::streams::{CUT_OFF, Streaming, Watching};
-use super::things::Thing;
+use super::streams::{CUT_OFF, OpenStream, OpenWatch};
+use super::things::FakeObject;
 use super::world::{Client, Service};
-use crate::cluster::{ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, Watch};
+use crate::cluster::{
+    ApiError, Cluster, Deletion, ListEvent, ListStream, MetadataPage, Page, PartialObjectMeta, Watch,
+};
 use crate::dependents::Uids;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
@@ -26,7 +28,8 @@ impl Cluster for Client {
             let (token, who, namespace) = (next.map(str::to_owned), self.name(), self.namespace);
             let key = format!("list {limit} {}", next.unwrap_or_default());
             let page = self.request(Service::ApiServer, key, move |world| {
-                let (version, next, items) = world.page(namespace, limit as usize, token.as_deref(), Thing::text)?;
+                let (version, next, items) =
+                    world.page(namespace, limit as usize, token.as_deref(), FakeObject::render_json)?;
                 world.note(&who, &format!("list v{version}: {} objects, next {next:?}", items.len()));
                 Ok(Page { version, next, items })
             });
@@ -42,7 +45,7 @@ impl Cluster for Client {
             let (token, who, namespace) = (next.map(str::to_owned), self.name(), self.namespace);
             let key = format!("list metadata {}", next.unwrap_or_default());
             let page = self.request(Service::ApiServer, key, move |world| {
-                let item = |thing: &Thing| serde_json::from_value::<PartialObjectMeta>(thing.metadata());
+                let item = |thing: &FakeObject| serde_json::from_value::<PartialObjectMeta>(thing.metadata());
                 let (version, next, items) = world.page(namespace, PAGE, token.as_deref(), item)?;
                 world.note(&who, &format!("list metadata v{version}: {} objects", items.len()));
                 let items = items.into_iter().collect::<Result<_, _>>().map_err(|_| 500_u16)?;
@@ -94,7 +97,7 @@ impl Cluster for Client {
                 let (ingesters, behind) = (world.ingesters.len(), world.more.lags && world.dice.u32(..3) == 0);
                 world.server.again.listed(ingester, ingesters);
                 let lag = Duration::from_millis(if behind { world.dice.u64(1..20_000) } else { 0 });
-                Ok(Watching {
+                Ok(OpenWatch {
                     lag,
                     position: version,
                     epoch: world.server.epoch,
@@ -144,8 +147,8 @@ impl Cluster for Client {
             let look = self.request(Service::ApiServer, key, move |world| {
                 world.server.answers()?;
                 let found = world.found(&name);
-                let told = found.map_or_else(|| format!("no {name}"), Thing::told);
-                let text = found.map(Thing::text);
+                let told = found.map_or_else(|| format!("no {name}"), FakeObject::told);
+                let text = found.map(FakeObject::render_json);
                 world.note(&who, &format!("look: {told}"));
                 Ok(text)
             });
@@ -219,10 +222,10 @@ impl Client {
             let goes_on = world.rng.bool();
             let pause = if world.calm { 20 } else { [20, 20, 2000][world.rng.usize(..3)] };
             let server = &world.server;
-            let sent = |thing: &Thing| (thing.uid.clone(), thing.name.clone(), thing.text());
+            let sent = |thing: &FakeObject| (thing.uid.clone(), thing.name.clone(), thing.render_json());
             let things = server.things.values().filter(|thing| is_of(namespace, thing.namespace));
             let objects: VecDeque<_> = things.map(sent).collect();
-            let streaming = Streaming {
+            let streaming = OpenStream {
                 key,
                 version: server.version,
                 until: (!goes_on).then_some(server.version),
@@ -242,9 +245,9 @@ impl Client {
         let listed = futures::stream::unfold((self.clone(), streaming), move |(client, mut streaming)| async move {
             let listed = streaming.next(&client).await?;
             let listed = listed.and_then(|listed| match listed {
-                Listed::Object(text) => read(text).map(Listed::Object),
-                Listed::Deleted(text) => read(text).map(Listed::Deleted),
-                Listed::End(version) => Ok(Listed::End(version)),
+                ListEvent::Object(text) => read(text).map(ListEvent::Object),
+                ListEvent::Deleted(text) => read(text).map(ListEvent::Deleted),
+                ListEvent::End(version) => Ok(ListEvent::End(version)),
             });
             Some((listed.map_err(error(key)), (client, streaming)))
         });

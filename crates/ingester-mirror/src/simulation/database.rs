@@ -3,7 +3,7 @@
 use super::checks;
 use super::kinds::{Flavour, NEWER};
 use super::taking_back::OpenRestore;
-use super::troubles::More;
+use super::troubles::ExtraTroubles;
 use super::world::World;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
@@ -12,9 +12,9 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::{Account, Fuse};
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use ingester_store::left_out::{FilterVerdict, LeftOut, leaves_out};
+use ingester_store::left_out::{FilterVerdict, LeftOutCount, leaves_out};
 use ingester_store::marks::Mark;
-use ingester_store::{LostEviction, Rejected, Report, RowChange, StoredRow};
+use ingester_store::{LostEviction, RejectedObject, Report, RowChange, StoredRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -47,7 +47,7 @@ impl KeptRow {
     }
 
     pub(super) fn name(&self) -> &str {
-        text(&self.row, base::NAME)
+        read_text(&self.row, base::NAME)
     }
 
     pub(super) fn told(&self) -> String {
@@ -75,12 +75,12 @@ fn version(row: &StoredRow) -> Version {
 
 /// Returns true if the text of a row has the row's version.
 fn is_whole(row: &StoredRow) -> bool {
-    let object: serde_json::Value = serde_json::from_str(text(row, base::JSON)).unwrap_or_default();
+    let object: serde_json::Value = serde_json::from_str(read_text(row, base::JSON)).unwrap_or_default();
     let version = object["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok());
     version == Some(row.res_version)
 }
 
-pub(super) fn text(row: &StoredRow, place: usize) -> &str {
+pub(super) fn read_text(row: &StoredRow, place: usize) -> &str {
     match row.values.get(place) {
         Some(Value::Text(text)) => text,
         _ => "",
@@ -141,7 +141,7 @@ pub(super) struct Replica {
 }
 
 impl Database {
-    pub(super) fn new(more: More, dice: &mut fastrand::Rng) -> Self {
+    pub(super) fn new(more: ExtraTroubles, dice: &mut fastrand::Rng) -> Self {
         let clock = if more.retention || more.rules { dice.i64(-7200..7200) * 1_000_000 } else { 0 };
         Database { clock, purges: more.retention, ..Database::default() }
     }
@@ -242,11 +242,11 @@ impl World {
             let old = self.database.rows.get(&uid).cloned();
             let stored = old.as_ref().map(KeptRow::version);
             if let RowChange::Row(row) | RowChange::Replacement { row, .. } = &change
-                && matches!(&row.values[base::JSON], Value::Text(json) if json.contains(Flavour::Refused.text()))
+                && matches!(&row.values[base::JSON], Value::Text(json) if json.contains(Flavour::Refused.as_str()))
             {
                 let reason = "the database refuses it".to_owned();
                 self.note(who, &format!("refused: {uid} v{}", row.res_version));
-                report.rejected.push(Rejected { uid, reason });
+                report.rejected.push(RejectedObject { uid, reason });
                 continue;
             }
             let verdict = match (&change, stored) {
@@ -309,9 +309,9 @@ impl World {
     /// Decides whether rows that the filter of a kind leaves out may be marked as deleted.
     pub(super) fn judge_left_out(&mut self, who: &str, kind: Kind, fuse: Option<&Fuse>) -> FilterVerdict {
         let rows = self.database.rows.values().filter(|kept| !kept.version().deleted && !kept.version().evicted());
-        let is_out = |kept: &&KeptRow| leaves_out(&kind, text(&kept.row, base::JSON)) == Ok(true);
-        let found = LeftOut { rows: rows.clone().filter(is_out).count() as u64, live: rows.count() as u64 };
-        let verdict = FilterVerdict::of(found, fuse);
+        let is_out = |kept: &&KeptRow| leaves_out(&kind, read_text(&kept.row, base::JSON)) == Ok(true);
+        let found = LeftOutCount { rows: rows.clone().filter(is_out).count() as u64, live: rows.count() as u64 };
+        let verdict = FilterVerdict::new(found, fuse);
         self.note(who, &format!("the filter: {verdict:?}"));
         self.filter_marks |= verdict.marks();
         verdict
@@ -325,7 +325,7 @@ impl World {
         let fuse = Fuse { limit, namespaces: Vec::new() };
         let marks = kind.filtered() && !older.is_empty() && self.judge_left_out(who, kind, Some(&fuse)).marks();
         for old in older {
-            let object = Object::parse(text(&old.row, base::JSON), ManagedFields::Keep);
+            let object = Object::parse(read_text(&old.row, base::JSON), ManagedFields::Keep);
             let Ok(row) = object.map_err(drop).and_then(|object| kind.row(&object).map_err(drop)) else { continue };
             let is_left_out = row.is_none() && !old.version().deleted && !old.version().evicted();
             if is_left_out && kind.filtered() && !marks {
@@ -415,7 +415,7 @@ impl World {
         }
         let kept = KeptRow { since: Instant::now(), before: old.map(|old| old.row), row };
         if kept.version().deleted || kept.version().evicted() {
-            self.truth.stored(&uid, kept.row.res_version);
+            self.truth.record_stored(&uid, kept.row.res_version);
         }
         self.database.rows.insert(uid.clone(), kept);
         self.confirmed(&uid);

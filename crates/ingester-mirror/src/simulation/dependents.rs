@@ -1,14 +1,14 @@
 //! Dependents, in some seeds: objects have owners, many of them have no rows, and there is a second kind that is suspended. A rule must not
 //! take an owner out of etcd while the cluster has an object that it owns, because that object would be deleted as garbage.
 
-use super::database::text;
+use super::database::read_text;
 use super::kinds::{Flavour, MODEL};
 use super::policies::is_live;
 use super::rows::owners_of;
-use super::things::Thing;
+use super::things::FakeObject;
 use super::world::{Client, World};
 use crate::dependents::Uids;
-use crate::policies::{Candidate, Dependents, Hindrance, Weighed};
+use crate::policies::{Candidate, Dependents, Hindrance, WeighedCandidates};
 use ingester_core::Kind;
 use ingester_core::kind::Definition;
 use ingester_core::schema::base;
@@ -108,12 +108,12 @@ impl World {
         dependents: &Dependents,
         (ingester, unit): (usize, String),
         sent: Instant,
-    ) -> Weighed {
+    ) -> WeighedCandidates {
         let live: BTreeMap<&str, Vec<Box<str>>> = {
             let rows = self.database.rows.values().filter(|kept| is_live(kept));
-            rows.map(|kept| (&*kept.row.uid, owners_of(text(&kept.row, base::JSON)))).collect()
+            rows.map(|kept| (&*kept.row.uid, owners_of(read_text(&kept.row, base::JSON)))).collect()
         };
-        let mut weighed = Weighed::default();
+        let mut weighed = WeighedCandidates::default();
         for candidate in leaving {
             let Some(owners) = live.get(&*candidate.uid) else { continue };
             let hindrance = if owners.iter().any(|owner| live.contains_key(&**owner)) {
@@ -153,21 +153,21 @@ impl World {
         if outages.into_iter().flatten().any(|end| end + AFTER_OUTAGE > now) {
             return None;
         }
-        let leaves = |thing: &Thing| thing.deletion.is_some() || thing.deletes() || thing.evicts();
-        let is_evicted = |thing: &Thing| {
+        let leaves = |thing: &FakeObject| thing.deletion.is_some() || thing.deletes() || thing.evicts();
+        let is_evicted = |thing: &FakeObject| {
             let kept = self.database.rows.get(thing.uid.as_str());
             kept.is_some_and(|kept| kept.version().evicted())
         };
-        let is_known = |thing: &&Thing| {
+        let is_known = |thing: &&FakeObject| {
             let is_old = thing.changed.is_some_and(|changed| changed + KNOWN <= now);
             let is_owned = thing.owned_by.as_deref() == Some(uid);
             is_owned && is_old && !leaves(thing) && !is_evicted(thing)
         };
-        self.server.things.values().find(is_known).map(Thing::told)
+        self.server.things.values().find(is_known).map(FakeObject::told)
     }
 
     /// Returns true if an object owns another one, or has an owner. Then no rule takes it out of etcd.
-    pub(super) fn is_related(&self, thing: &Thing) -> bool {
+    pub(super) fn is_related(&self, thing: &FakeObject) -> bool {
         let things = &self.server.things;
         let owner_is_there =
             || thing.owned_by.as_ref().is_some_and(|owner| things.values().any(|other| other.uid == *owner));

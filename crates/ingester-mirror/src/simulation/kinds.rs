@@ -20,7 +20,7 @@ pub(super) enum Flavour {
 }
 
 impl Flavour {
-    pub(super) fn text(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Flavour::Plain => "plain",
             Flavour::Undecodable => "undecodable",
@@ -132,7 +132,7 @@ fn decode_newer(object: &Object, values: &mut Values) -> Result<bool, json::Erro
 /// The owner; `None` for an object that is left out.
 fn owner(object: &Object) -> Result<Option<String>, json::Error> {
     let (owner, flavour) = owner_and_flavour(object)?;
-    Ok((flavour != Flavour::LeftOut.text()).then_some(owner))
+    Ok((flavour != Flavour::LeftOut.as_str()).then_some(owner))
 }
 
 fn owner_and_flavour(object: &Object) -> Result<(String, String), json::Error> {
@@ -140,7 +140,7 @@ fn owner_and_flavour(object: &Object) -> Result<(String, String), json::Error> {
     let spec: serde_json::Value =
         serde_json::from_str(spec).map_err(|error| json::Error::value(0, error.to_string()))?;
     let text = |key: &str| spec[key].as_str().unwrap_or_default();
-    if text("flavour") == Flavour::Undecodable.text() {
+    if text("flavour") == Flavour::Undecodable.as_str() {
         return Err(json::Error::value(0, "it is undecodable"));
     }
     Ok((text("owner").to_owned(), text("flavour").to_owned()))

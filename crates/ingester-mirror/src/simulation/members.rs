@@ -9,7 +9,7 @@ use crate::follow::panic_of;
 use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::part::{PartOfCluster, PartOfRows};
-use crate::replicas::{Assignment, Frozen, LeaseError, Leases, Membership, Record, freezable};
+use crate::replicas::{Assignment, FreezeDeadline, LeaseError, Leases, Membership, Record, freezable};
 use crate::suspend::Suspension;
 use crate::sync::supervise;
 use crate::unit::{Scope, Unit, scopes};
@@ -96,7 +96,7 @@ pub(super) struct Tally {
 
 /// The ingester that sent each state of a row.
 #[derive(Default)]
-pub(super) struct Sent {
+pub(super) struct RowSenders {
     pub(super) tally: Tally,
     by: HashMap<SentState, usize>,
 }
@@ -170,7 +170,7 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
         let mut world = client.sim.world();
         let state = &mut world.ingesters[client.ingester];
         (state.assignment, state.health) = (Some(assignment.clone()), Some(health.clone()));
-        state.frozen = Frozen::default();
+        state.frozen = FreezeDeadline::default();
         state.frozen.clone()
     };
     let member = Membership {

@@ -1,9 +1,9 @@
 //! Evicted rows whose objects are gone: each is the only copy. Their invariants, and the changes that people make.
 
 use super::api_server::ServerState;
-use super::database::{KeptRow, text};
+use super::database::{KeptRow, read_text};
 use super::kinds::{Flavour, NEWER};
-use super::things::{FINALIZER, Thing};
+use super::things::{FINALIZER, FakeObject};
 use super::world::{Sim, World};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::base;
@@ -48,7 +48,7 @@ fn said(text: &str) -> Value {
 }
 
 pub(super) fn content(row: &StoredRow) -> Content {
-    Content { object: said(text(row, base::JSON)), deleted: row.delete_time.is_some() }
+    Content { object: said(read_text(row, base::JSON)), deleted: row.delete_time.is_some() }
 }
 
 impl OnlyCopies {
@@ -87,7 +87,7 @@ impl World {
     }
 
     /// Returns true if an object exists although its row is the only copy of it.
-    pub(super) fn is_ghost(&self, thing: &Thing) -> bool {
+    pub(super) fn is_ghost(&self, thing: &FakeObject) -> bool {
         self.database.rows.get(thing.uid.as_str()).is_some_and(|kept| match kept.row.eviction {
             Eviction::None => false,
             Eviction::Intended => thing.version < kept.row.res_version,
@@ -96,14 +96,14 @@ impl World {
     }
 
     /// Returns true if an object and its evicted row have the same content.
-    pub(super) fn says_the_same(&self, thing: &Thing) -> bool {
+    pub(super) fn says_the_same(&self, thing: &FakeObject) -> bool {
         let kept = self.database.rows.get(thing.uid.as_str());
         let copy = kept.map(|kept| content(&kept.row)).filter(|copy| !copy.deleted);
-        copy.is_some_and(|copy| copy.object == said(&thing.text()))
+        copy.is_some_and(|copy| copy.object == said(&thing.render_json()))
     }
 
     /// Returns the violation of a ghost.
-    pub(super) fn ghost_at_rest(&self, thing: &Thing) -> Option<&'static str> {
+    pub(super) fn ghost_at_rest(&self, thing: &FakeObject) -> Option<&'static str> {
         if thing.flavour == Flavour::LeftOut {
             // Its row is not compared with it before it must be released: the audit reports it.
             return None;
@@ -185,7 +185,7 @@ impl World {
     /// Gives an evicted row another label, in the next version.
     fn label(&mut self, old: &KeptRow) {
         let (mut row, label) = (old.row.clone(), self.dice.u32(..9).to_string());
-        let mut object: Value = serde_json::from_str(text(&row, base::JSON)).unwrap_or_default();
+        let mut object: Value = serde_json::from_str(read_text(&row, base::JSON)).unwrap_or_default();
         row.res_version += 1;
         object["metadata"]["labels"] = serde_json::json!({ "label": label });
         object["metadata"]["resourceVersion"] = row.res_version.to_string().into();
@@ -198,9 +198,9 @@ impl World {
     }
 
     /// Decides if a ghost or its row stays.
-    fn decide(&mut self, old: &KeptRow, ghost: Option<Thing>) {
+    fn decide(&mut self, old: &KeptRow, ghost: Option<FakeObject>) {
         // A ghost that equals its row is evicted again automatically.
-        let decides = |world: &World, ghost: &Thing| {
+        let decides = |world: &World, ghost: &FakeObject| {
             world.server.state == ServerState::Up && ghost.flavour == Flavour::Plain && !world.says_the_same(ghost)
         };
         let Some(mut ghost) = ghost.filter(|ghost| decides(self, ghost)) else { return };
@@ -211,7 +211,7 @@ impl World {
             self.put(ghost);
             return;
         }
-        let object = Object::parse(ghost.text(), ManagedFields::Keep).ok();
+        let object = Object::parse(ghost.render_json(), ManagedFields::Keep).ok();
         let Some(row) = object.and_then(|object| NEWER.row(&object).ok().flatten()) else { return };
         self.note("user", &format!("keeps the object: {}", ghost.told()));
         self.copies.forget(&old.row.uid);
@@ -239,7 +239,7 @@ impl World {
 
     /// Creates an object again from its row, and deletes the row once the new object has one.
     fn take_back(&mut self, sim: &Sim, old: &KeptRow) {
-        let object: Value = serde_json::from_str(text(&old.row, base::JSON)).unwrap_or_default();
+        let object: Value = serde_json::from_str(read_text(&old.row, base::JSON)).unwrap_or_default();
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         let serves = self.server.state == ServerState::Up && self.server.served && !self.lost;
         if !serves || self.server.things.contains_key(&name) {

@@ -14,7 +14,7 @@ const PER_SECOND: u32 = 20;
 #[derive(Default)]
 pub(super) struct Pace {
     /// By ingester, life and question: the second, the number of times in it, and the last failure.
-    asked: HashMap<(usize, u32, String), Asked>,
+    asked: HashMap<(usize, u32, String), RequestHistory>,
     /// The time when an ingester learned something about an object, or about all.
     learned: HashMap<(usize, Option<String>), Instant>,
     /// The time that an arrival may wait for an answer of a server before the ingester reacts to it.
@@ -22,7 +22,7 @@ pub(super) struct Pace {
 }
 
 #[derive(Default)]
-struct Asked {
+struct RequestHistory {
     second: Option<Instant>,
     times: u32,
     /// The number of times within that second that came too soon after a failure.

@@ -1,8 +1,8 @@
 //! The rule by which objects leave etcd in some seeds: the objects that it covers, and the invariants of its evictions.
 
-use super::database::{KeptRow, text};
+use super::database::{KeptRow, read_text};
 use super::kinds::{MODEL, NEWER};
-use super::things::{DELETING, IMMUTABLE, Thing, is_done};
+use super::things::{DELETING, FakeObject, IMMUTABLE, is_done};
 use super::world::{Sim, World};
 use crate::policies::{Candidate, age};
 use ingester_config::{Condition, Config, EvictionRule, KeepLast, Live};
@@ -112,7 +112,7 @@ pub(super) fn is_live(kept: &KeptRow) -> bool {
 pub(super) fn candidate(kept: &KeptRow) -> Candidate {
     Candidate {
         uid: kept.row.uid.clone(),
-        namespace: text(&kept.row, base::NAMESPACE).into(),
+        namespace: read_text(&kept.row, base::NAMESPACE).into(),
         name: kept.name().into(),
         version: kept.row.res_version,
         created: match kept.row.values[base::CREATE_TIME] {
@@ -155,7 +155,7 @@ impl World {
         let place = place_of_done(kind);
         // The same as `done!=false`: it also matches without a value.
         let is_meant = |kept: &&KeptRow| {
-            let said = text(&kept.row, place);
+            let said = read_text(&kept.row, place);
             said.is_empty() || is_done(said)
         };
         let snapshot: Vec<Candidate> =
@@ -216,12 +216,12 @@ impl World {
     }
 
     /// Returns true if the rule may take an object in its present state out of the cluster.
-    pub(super) fn may_leave_by_rule(&self, thing: &Thing) -> bool {
+    pub(super) fn may_leave_by_rule(&self, thing: &FakeObject) -> bool {
         self.more.policies && thing.is_done() && self.snapshots.beyond.contains(thing.uid.as_str())
     }
 
     /// An ingester deletes an object.
-    pub(super) fn deleted_by_rule(&mut self, thing: &Thing) {
+    pub(super) fn deleted_by_rule(&mut self, thing: &FakeObject) {
         if !thing.deletes() && !thing.evicts() && self.may_leave_by_rule(thing) {
             self.snapshots.deleted.insert(thing.uid.as_str().into());
         }
@@ -236,7 +236,7 @@ impl World {
 
     /// Returns true if an intended eviction is taken back in a version in which only the rule can have requested it.
     pub(super) fn is_reconsidered(&self, old: &KeptRow, new: &StoredRow) -> bool {
-        let asked = text(&old.row, base::JSON).contains(IMMUTABLE);
+        let asked = read_text(&old.row, base::JSON).contains(IMMUTABLE);
         let lives = new.delete_time.is_none() && new.res_version == old.row.res_version;
         self.more.policies && !asked && lives && old.row.eviction == Eviction::Intended
     }
@@ -252,11 +252,11 @@ impl World {
             return None;
         }
         let premise = self.premise_of_live(&kind);
-        let is_provable = |thing: &Thing| {
+        let is_provable = |thing: &FakeObject| {
             let kept = self.database.rows.get(thing.uid.as_str());
             kept.is_some_and(|kept| premise.prove(&kind, &kept.row).is_ok())
         };
-        let is_free = |thing: &&Thing| {
+        let is_free = |thing: &&FakeObject| {
             let ours = thing.finalizers.iter().all(|name| name == super::things::FINALIZER);
             let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
             thing.needs_nothing()
@@ -267,7 +267,7 @@ impl World {
                 && !self.is_ghost(thing)
                 && !self.is_related(thing)
         };
-        let free: Vec<&Thing> = self.server.things.values().filter(is_free).collect();
+        let free: Vec<&FakeObject> = self.server.things.values().filter(is_free).collect();
         (free.len() > LAST).then(|| format!("what a rule means leaves etcd: {}", free[0].told()))
     }
 }

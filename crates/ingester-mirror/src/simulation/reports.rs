@@ -1,6 +1,6 @@
 //! The reports of ingesters: Events, metrics and rejects. They must contain every permanent refusal.
 
-use super::things::Thing;
+use super::things::FakeObject;
 use super::world::World;
 use crate::metrics::Metrics;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,17 +48,17 @@ pub(super) struct Reports {
 
 impl World {
     /// Records a permanent refusal of a request.
-    pub(super) fn refused(&mut self, thing: &Thing, verb: Verb, code: u16) {
+    pub(super) fn refused(&mut self, thing: &FakeObject, verb: Verb, code: u16) {
         self.reports.answered = Some(Refusal { verb, uid: thing.uid.clone(), version: thing.version, code });
     }
 
     /// Records that a webhook refuses this change of an object.
-    pub(super) fn in_conflict(&mut self, thing: &Thing) {
+    pub(super) fn in_conflict(&mut self, thing: &FakeObject) {
         *self.reports.conflicts.entry((thing.uid.clone(), thing.version)).or_default() += 1;
     }
 
     /// Returns true if an object may be left without our finalizer, because adding it to this version was refused often enough.
-    pub(super) fn is_left(&self, thing: &Thing) -> bool {
+    pub(super) fn is_left(&self, thing: &FakeObject) -> bool {
         let conflicts = self.reports.conflicts.get(&(thing.uid.clone(), thing.version));
         // Restores of etcd may remove it again, which an Event reports.
         conflicts.is_some_and(|conflicts| *conflicts >= ADDITIONS) || self.reports.events.contains(&thing.uid)

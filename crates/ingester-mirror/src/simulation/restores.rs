@@ -1,6 +1,6 @@
 //! Events of the whole cluster: it is restored from a backup, or loses all of its objects for a while.
 
-use super::things::Thing;
+use super::things::FakeObject;
 use super::world::World;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tokio::time::Instant;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// A version that occurs twice looks the same, so only an ingester that knows that the cluster went back can find it. If an ingester's
 /// first list comes after the cluster has reached the newest stored version, it cannot know this, so the simulation does not require it.
 #[derive(Default)]
-pub(super) struct Again {
+pub(super) struct ReusedVersions {
     /// Below this version, until all ingesters have listed.
     below: Option<u64>,
     listed: BTreeSet<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Again {
     pub(super) unknowable: HashSet<(String, u64)>,
 }
 
-impl Again {
+impl ReusedVersions {
     /// Records that the cluster is restored to a version while this is the newest version of a live row.
     fn begin(&mut self, newest: u64, version: u64) {
         self.give_up();
@@ -101,7 +101,7 @@ impl World {
     }
 
     /// All objects are lost, until they are [found](World::find) again.
-    pub(super) fn lose(&mut self) -> (u64, BTreeMap<String, Thing>) {
+    pub(super) fn lose(&mut self) -> (u64, BTreeMap<String, FakeObject>) {
         let things = std::mem::take(&mut self.server.things);
         self.note("etcd", &format!("all {} objects are lost", things.len()));
         for thing in things.values() {
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// Brings the objects back as they were.
-    pub(super) fn find(&mut self, (version, things): (u64, BTreeMap<String, Thing>)) {
+    pub(super) fn find(&mut self, (version, things): (u64, BTreeMap<String, FakeObject>)) {
         self.note("etcd", &format!("all {} objects are there again", things.len()));
         for thing in things.values() {
             self.truth.present(thing);

@@ -1,16 +1,16 @@
 //! The rules by which rows of evicted objects leave the database in some seeds, and the invariants of purged rows.
 
-use super::database::{KeptRow, text};
+use super::database::{KeptRow, read_text};
 use super::kinds::NEWER;
 use super::only_copy::content;
 use super::policies::{candidate, place_of_done, premise};
 use super::things::is_done;
 use super::world::{Client, World};
 use crate::policies::{PolicyError, age};
-use crate::retention::{Covered, CoveredRows, Portion, RetainedRows, Which, apply};
+use crate::retention::{CoveredRow, CoveredRows, Portion, RetainedRows, RowSelection, apply};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_config::{Condition, KeepLast, Retained, RetentionRule};
+use ingester_config::{Condition, KeepLast, RetainedState, RetentionRule};
 use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::schema::base;
@@ -42,7 +42,7 @@ const DONE: &str = "done";
 
 /// The results of snapshots.
 #[derive(Default)]
-pub(super) struct Judged {
+pub(super) struct SnapshotResults {
     /// The rows that were not among the last ones of some snapshot.
     beyond: BTreeSet<Box<str>>,
     /// Rows that rules met while they could not judge them.
@@ -54,12 +54,12 @@ pub(super) fn rules(enforce: bool) -> Vec<RetentionRule> {
     let rule = |name: &str, after, last: Option<usize>| RetentionRule {
         name: name.into(),
         kinds: vec!["Model".into()],
-        state: Retained::Evicted,
+        state: RetainedState::Evicted,
         immutable: false,
         export: None,
         condition: Condition {
             after: Some(after),
-            since: Some(Retained::Evicted.since().into()),
+            since: Some(RetainedState::Evicted.since().into()),
             keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
             ..Condition::default()
         },
@@ -81,16 +81,16 @@ fn is_confirmed(kept: &KeptRow) -> bool {
     kept.row.eviction == Eviction::Confirmed
 }
 
-fn covered(kept: &KeptRow) -> Covered {
+fn covered(kept: &KeptRow) -> CoveredRow {
     let mut candidate = candidate(kept);
     candidate.since = kept.row.evict_time;
     candidate.takes_place = kept.row.delete_time.is_none();
-    Covered { candidate, standing: standing(kept) }
+    CoveredRow { candidate, standing: standing(kept) }
 }
 
 /// Returns the owner in the text of a row's object, whatever the columns say.
 fn owner_in_text(kept: &KeptRow) -> String {
-    let object: serde_json::Value = serde_json::from_str(text(&kept.row, base::JSON)).unwrap_or_default();
+    let object: serde_json::Value = serde_json::from_str(read_text(&kept.row, base::JSON)).unwrap_or_default();
     object["spec"]["owner"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -100,7 +100,7 @@ impl Client {
         let enforce = !self.sim.world().more.dry;
         loop {
             tokio::time::sleep(PAUSE).await;
-            apply(&self, Retained::Evicted, rules(enforce), GRACE).await;
+            apply(&self, RetainedState::Evicted, rules(enforce), GRACE).await;
         }
     }
 }
@@ -114,26 +114,30 @@ impl CoveredRows for Client {
         .boxed()
     }
 
-    fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>> {
+    fn covered<'a>(
+        &'a self,
+        rule: &'a RetentionRule,
+        which: RowSelection<'a>,
+    ) -> BoxFuture<'a, Result<Portion, PolicyError>> {
         async move {
             let kind = self.kind;
             let only_done = rule.name == DONE;
-            let is_meant = move |kept: &KeptRow| !only_done || is_done(text(&kept.row, place_of_done(&kind)));
-            let all = matches!(which, Which::All);
+            let is_meant = move |kept: &KeptRow| !only_done || is_done(read_text(&kept.row, place_of_done(&kind)));
+            let all = matches!(which, RowSelection::All);
             // A round asks about the same rule in several ways, whatever the results of the others are.
             let (until, uids, way) = match which {
-                Which::Page { until, .. } => (until, None, "page"),
-                Which::These(uids) => {
+                RowSelection::Page { until, .. } => (until, None, "page"),
+                RowSelection::These(uids) => {
                     (None, Some(uids.iter().map(|uid| Box::from(*uid)).collect::<HashSet<Box<str>>>()), "these")
                 }
-                Which::All => (None, None, "all"),
+                RowSelection::All => (None, None, "all"),
             };
             let rows = self.query("covered", format!("{} {way}", rule.name), move |world| {
-                let is_asked = |row: &Covered| {
+                let is_asked = |row: &CoveredRow| {
                     uids.as_ref().is_none_or(|uids| uids.contains(&row.candidate.uid))
                         && until.is_none_or(|until| row.candidate.since.is_some_and(|since| since <= until))
                 };
-                let rows: Vec<Covered> =
+                let rows: Vec<CoveredRow> =
                     confirmed(world).filter(|kept| is_meant(kept)).map(covered).filter(is_asked).collect();
                 if all {
                     world.look_at(&kind, &rows);
@@ -173,7 +177,7 @@ impl RetainedRows for Client {
     fn export<'a>(
         &'a self,
         _: &'a Path,
-        rows: &'a [Covered],
+        rows: &'a [CoveredRow],
         _: &'a HashSet<Box<str>>,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>> {
         async { Ok(rows.iter().map(|row| row.candidate.uid.clone()).collect()) }.boxed()
@@ -181,7 +185,7 @@ impl RetainedRows for Client {
 
     fn purge<'a>(
         &'a self,
-        rows: &'a [Covered],
+        rows: &'a [CoveredRow],
         terms: PurgeTerms<'a>,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         let who = self.name();
@@ -230,7 +234,7 @@ impl RetainedRows for Client {
     fn mark<'a>(
         &'a self,
         rule: MarkingRule<'a>,
-        rows: &'a [Covered],
+        rows: &'a [CoveredRow],
         premise: &'a Premise,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         let who = self.name();
@@ -266,19 +270,19 @@ impl RetainedRows for Client {
 const PAGE: usize = 8;
 
 /// The key of a request about these rows.
-fn key(rows: &[Covered]) -> String {
+fn key(rows: &[CoveredRow]) -> String {
     rows.iter().map(|row| row.candidate.uid.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 impl World {
     /// A rule takes a snapshot of all rows that it covers.
-    fn look_at(&mut self, kind: &Kind, rows: &[Covered]) {
+    fn look_at(&mut self, kind: &Kind, rows: &[CoveredRow]) {
         let premise = premise(kind, self.database.latest);
-        let counts = |row: &&Covered| {
+        let counts = |row: &&CoveredRow| {
             row.candidate.takes_place && premise.refuses(row.standing.version.ingest_version).is_none()
         };
         for row in rows {
-            let later = |other: &&Covered| age(&other.candidate) > age(&row.candidate);
+            let later = |other: &&CoveredRow| age(&other.candidate) > age(&row.candidate);
             if rows.iter().filter(counts).filter(later).count() >= LAST {
                 self.judged.beyond.insert(row.candidate.uid.clone());
             }
@@ -286,7 +290,7 @@ impl World {
     }
 
     /// Returns the rows that have not changed and that the premise lets rules judge.
-    fn still(&mut self, rows: &[Covered], kind: &Kind, premise: &Premise) -> Vec<KeptRow> {
+    fn still(&mut self, rows: &[CoveredRow], kind: &Kind, premise: &Premise) -> Vec<KeptRow> {
         let mut still = Vec::new();
         for row in rows {
             let uid = &row.candidate.uid;
@@ -410,6 +414,6 @@ impl World {
         };
         let is_due = |kept: &KeptRow| kept.row.evict_time.is_some_and(|time| time.0 < due) && is_provable(kept);
         let left = rows.iter().find(|kept| is_due(kept) && !is_last(kept) && !self.is_restoring(&kept.row.uid));
-        left.map(|kept| format!("what rules let go is purged: {} {}", kept.told(), text(&kept.row, base::NAME)))
+        left.map(|kept| format!("what rules let go is purged: {} {}", kept.told(), read_text(&kept.row, base::NAME)))
     }
 }

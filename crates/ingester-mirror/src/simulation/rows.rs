@@ -2,14 +2,14 @@
 
 use super::api_server::is_of;
 use super::checks;
-use super::database::{Database, FULL, KeptReject, KeptRow, text, told_change};
+use super::database::{Database, FULL, KeptReject, KeptRow, read_text, told_change};
 use super::kinds::MODEL;
 use super::policies::is_live;
-use super::things::Thing;
+use super::things::FakeObject;
 use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
 use crate::identity::judge;
-use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, WeighedCandidates};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -21,7 +21,7 @@ use ingester_store::fuse::{Account, Fuse, Sweep, others};
 use ingester_store::guard::{Eviction, Version};
 use ingester_store::left_out::FilterVerdict;
 use ingester_store::{
-    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
+    EvictedRows, LiveRow, LostEviction, Premise, Reject, RejectedObject, Report, RowChange, StoreError, StoredRow,
 };
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -172,7 +172,8 @@ impl Rows for Client {
                 let versions: Vec<(Box<str>, u64)> = changes.iter().map(version_of).collect();
                 world.server.again.written(member, sent, versions.iter().map(|(uid, version)| (&**uid, *version)));
                 let report = world.write(&who, changes);
-                let things: Vec<&Thing> = world.server.things.values().filter(|thing| thing.needs_nothing()).collect();
+                let things: Vec<&FakeObject> =
+                    world.server.things.values().filter(|thing| thing.needs_nothing()).collect();
                 let names = things.iter().filter(|thing| report.stale.iter().any(|uid| **uid == *thing.uid));
                 let names: Vec<String> = names.map(|thing| thing.name.clone()).collect();
                 (report, names)
@@ -196,7 +197,7 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+    fn read_stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
         async move {
             let (uids, columns) = (owned(uids), self.kind.table().columns.len());
             let seen =
@@ -211,7 +212,7 @@ impl Rows for Client {
 
     fn live<'a>(
         &'a self,
-        evicted: Evicted,
+        evicted: EvictedRows,
         after: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
@@ -220,8 +221,9 @@ impl Rows for Client {
             let live = self.query("live", after.to_string(), move |world| {
                 let after = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
                 let rows = world.database.rows.range(after).map(|(_, kept)| kept);
-                let rows = rows.filter(|kept| is_of(namespace, text(&kept.row, base::NAMESPACE)));
-                let wanted = |kept: &&KeptRow| evicted == Evicted::Included || kept.row.eviction != Eviction::Confirmed;
+                let rows = rows.filter(|kept| is_of(namespace, read_text(&kept.row, base::NAMESPACE)));
+                let wanted =
+                    |kept: &&KeptRow| evicted == EvictedRows::Included || kept.row.eviction != Eviction::Confirmed;
                 let live = rows.filter(|kept| kept.row.delete_time.is_none()).filter(wanted);
                 live.take(limit)
                     .map(|kept| LiveRow {
@@ -243,8 +245,10 @@ impl Rows for Client {
             let names = self.query("names", uids.join(" "), move |world| {
                 checks::before_sweep(world, &uids);
                 let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
-                kept.map(|kept| (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into()))
-                    .collect()
+                kept.map(|kept| {
+                    (kept.row.uid.clone(), read_text(&kept.row, base::NAMESPACE).into(), kept.name().into())
+                })
+                .collect()
             });
             names.await
         }
@@ -280,12 +284,12 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<RejectedObject>, StoreError>> {
         async move {
             let namespace = self.namespace;
             let rejects = self.query("rejects", MODEL.api_version(), move |world| {
                 let rejects = world.database.rejects.iter().filter(|(_, kept)| is_of(namespace, &kept.namespace));
-                rejects.map(|(uid, kept)| Rejected { uid: uid.clone(), reason: kept.reason.clone() }).collect()
+                rejects.map(|(uid, kept)| RejectedObject { uid: uid.clone(), reason: kept.reason.clone() }).collect()
             });
             rejects.await
         }
@@ -382,7 +386,7 @@ impl Rows for Client {
         &'a self,
         leaving: &'a [Candidate],
         bounds: WeighBounds<'a>,
-    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+    ) -> BoxFuture<'a, Result<WeighedCandidates, PolicyError>> {
         let WeighBounds { most, premise, dependents, .. } = bounds;
         let leaving = leaving.to_vec();
         let premise = premise.clone();
@@ -400,7 +404,7 @@ impl Rows for Client {
                 }
                 // Without dependents nothing hinders.
                 proved.truncate(most);
-                Weighed { free: proved, ..Weighed::default() }
+                WeighedCandidates { free: proved, ..WeighedCandidates::default() }
             };
             let weighed = self.query("weigh", key, weigh).await?;
             self.sim.report();

@@ -9,8 +9,8 @@ use super::members::{self, Tally};
 use super::policies;
 use super::retention;
 use super::seeds::is_kept;
-use super::things::Thing;
-use super::troubles::{More, Troubles};
+use super::things::FakeObject;
+use super::troubles::{ExtraTroubles, Troubles};
 use super::users::{self, SWEEP_LIMIT};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
@@ -85,8 +85,8 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
     };
     runtime.block_on(async {
         let mut rng = fastrand::Rng::with_seed(!seed);
-        let more = if is_kept(seed) { More::default() } else { More::of(seed) };
-        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(seed, &mut rng, more));
+        let more = if is_kept(seed) { ExtraTroubles::default() } else { ExtraTroubles::from_seed(seed) };
+        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::from_seed(seed, &mut rng, more));
         let shards = members::are_in(seed).then(|| 1 + (seed / 7 % 2) as u32);
         let ingesters = if shards.is_some() { ingesters.max(2) } else { ingesters };
         // Two concurrent ingesters would disagree about the filter.
@@ -191,9 +191,9 @@ async fn all(sim: &Sim, troubles: Troubles) {
     // Objects that leave in the meantime cause work, too.
     let (requests, objects) = (world.requests - requests, world.server.things.len().max(before));
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
-    let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
+    let is_refused = |thing: &&FakeObject| thing.undeletable.is_some() || thing.unpatchable.is_some();
     let refused = world.server.things.values().filter(is_refused).count();
-    let More { rules, dependents, policies, .. } = world.more;
+    let ExtraTroubles { rules, dependents, policies, .. } = world.more;
     let of_a_round =
         usize::from(rules) * JUDGED + usize::from(dependents) * namespaces * JUDGED + usize::from(policies) * CHOSEN;
     let rounds = ROUNDS * of_a_round;
@@ -226,7 +226,7 @@ struct Setup {
     releases: bool,
     /// There is trouble with clusters: each start asks which cluster it is, and the limit for sweeps is low.
     clusters: bool,
-    more: More,
+    more: ExtraTroubles,
     /// Rows are compared from time to time.
     resyncs: bool,
     /// The time for which changes are gathered.
@@ -385,7 +385,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         requeue_period: Duration::from_secs(10),
         finalizer: Some(Finalizer::Ensure),
         resync_period: setup.resyncs.then_some(Duration::from_secs(40)),
-        sweep_limit: SweepLimit::of(limit),
+        sweep_limit: SweepLimit::from_rows(limit),
         prune_managed_fields: false,
         settle: setup.settle,
         ..config.ingester

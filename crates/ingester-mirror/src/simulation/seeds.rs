@@ -76,6 +76,6 @@ pub(crate) fn named() -> Option<Range<u64>> {
 }
 
 /// The one seed that a variable of the environment names: its history is printed.
-pub(crate) fn shown() -> Option<u64> {
+pub(crate) fn read_seed() -> Option<u64> {
     Some(std::env::var("SIMULATION_SEED").ok()?.parse().unwrap())
 }

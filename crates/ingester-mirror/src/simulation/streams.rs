@@ -2,7 +2,7 @@
 
 use super::api_server::{Event, is_of};
 use super::world::Client;
-use crate::cluster::{Listed, RemoteEvent};
+use crate::cluster::{ListEvent, RemoteEvent};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -22,7 +22,7 @@ const STREAM_SILENCE: Duration = Duration::from_secs(30);
 pub(super) const CUT_OFF: usize = 2;
 
 /// A streamed list that is being read.
-pub(super) struct Streaming {
+pub(super) struct OpenStream {
     pub(super) key: &'static str,
     /// The objects still to be sent, from those that existed at the request: uid, name and text of each object.
     pub(super) objects: VecDeque<(String, String, Box<str>)>,
@@ -40,9 +40,9 @@ pub(super) struct Streaming {
     pub(super) ended: bool,
 }
 
-impl Streaming {
+impl OpenStream {
     /// The next item; `None` at the end, which may be too early. An error is a status code, and the end.
-    pub(super) async fn next(&mut self, client: &Client) -> Option<Result<Listed<Box<str>>, u16>> {
+    pub(super) async fn next(&mut self, client: &Client) -> Option<Result<ListEvent<Box<str>>, u16>> {
         if self.ended {
             return None;
         }
@@ -50,10 +50,10 @@ impl Streaming {
         let (sent, delay) = self.step(client);
         tokio::time::sleep(delay).await;
         match &sent {
-            Some(Ok((names, Listed::Object(_) | Listed::Deleted(_)))) => {
+            Some(Ok((names, ListEvent::Object(_) | ListEvent::Deleted(_)))) => {
                 names.iter().for_each(|name| client.learns(Some(name)));
             }
-            Some(Ok((_, Listed::End(version)))) => {
+            Some(Ok((_, ListEvent::End(version)))) => {
                 client.sim.world().note(&client.name(), &format!("{}: all, v{version}", self.key));
                 client.learns(None);
                 self.ended = true;
@@ -70,7 +70,7 @@ impl Streaming {
     }
 
     /// Returns the next item, with uid and name of its object, and the time before it.
-    fn step(&mut self, client: &Client) -> (Option<Result<Sent, u16>>, Duration) {
+    fn step(&mut self, client: &Client) -> (Option<Result<StreamItem, u16>>, Duration) {
         let mut world = client.sim.world();
         let weather = world.weather;
         let delay = if world.chance(weather.slow) { world.up_to(20_000) } else { world.up_to(self.pause) };
@@ -92,7 +92,7 @@ impl Streaming {
             return (end.map(Err), delay);
         }
         if let Some((uid, name, text)) = self.objects.pop_front() {
-            return (Some(Ok((vec![uid, name], Listed::Object(text)))), delay);
+            return (Some(Ok((vec![uid, name], ListEvent::Object(text)))), delay);
         }
         let server = world.server_of(client.ingester);
         let until = *self.until.get_or_insert(server.version);
@@ -102,19 +102,19 @@ impl Streaming {
         let of_list = |event: &&Event| event.version > self.version && event.version <= until;
         let next = server.events.iter().filter(|event| is_of(client.namespace, event.namespace)).find(of_list).cloned();
         let Some(Event { version, uid, name, deleted, text, .. }) = next else {
-            return (Some(Ok((Vec::new(), Listed::End(until)))), delay);
+            return (Some(Ok((Vec::new(), ListEvent::End(until)))), delay);
         };
         self.version = version;
-        let listed = if deleted { Listed::Deleted(text) } else { Listed::Object(text) };
+        let listed = if deleted { ListEvent::Deleted(text) } else { ListEvent::Object(text) };
         (Some(Ok((vec![uid, name], listed))), delay)
     }
 }
 
 /// An item of a streamed list, with uid and name of its object.
-type Sent = (Vec<String>, Listed<Box<str>>);
+type StreamItem = (Vec<String>, ListEvent<Box<str>>);
 
 /// An open watch.
-pub(super) struct Watching {
+pub(super) struct OpenWatch {
     /// Everything up to this version was sent.
     pub(super) position: u64,
     pub(super) epoch: u32,
@@ -128,7 +128,7 @@ pub(super) struct Watching {
     pub(super) ended: bool,
 }
 
-impl Watching {
+impl OpenWatch {
     /// The next event; `None` at the end. An error is a status code, and the end.
     pub(super) async fn next(&mut self, client: &Client) -> Option<Result<RemoteEvent, u16>> {
         loop {

@@ -2,7 +2,7 @@
 //! the mirror's transaction that stores the object marks the row. The person may be interrupted before each request, and continues later.
 
 use super::api_server::ServerState;
-use super::database::{KeptRow, text};
+use super::database::{KeptRow, read_text};
 use super::kinds::Flavour;
 use super::only_copy::{Content, content};
 use super::world::{Sim, World};
@@ -45,7 +45,7 @@ impl World {
         }
         self.note("user", &format!("begins to restore {}", old.told()));
         let nonce = format!("{uid}/{}", self.history.len());
-        let object = serde_json::from_str(text(&old.row, base::JSON)).unwrap_or_default();
+        let object = serde_json::from_str(read_text(&old.row, base::JSON)).unwrap_or_default();
         let open = OpenRestore { nonce: nonce.clone(), read: content(&old.row), object, sent: None };
         self.database.restores.insert(uid.clone(), open);
         tokio::spawn(restore(sim.clone(), uid, nonce));

@@ -1,6 +1,6 @@
 use super::members::{self, Tally};
 use super::run::{RunOutcome, run};
-use super::seeds::{KEPT, KEPT_TODAY, RARE, SEEDS, named, shown, told};
+use super::seeds::{KEPT, KEPT_TODAY, RARE, SEEDS, named, read_seed, told};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ const THREADS: u64 = 2;
 
 /// The actions of ingesters in many seeds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Done {
+struct ActionTotals {
     requests: usize,
     tally: Tally,
     /// Seeds in which rules met rows that they could not judge.
     pending: usize,
 }
 
-impl Done {
+impl ActionTotals {
     fn and(self, other: Self) -> Self {
         let Tally { rows, twice } = self.tally;
-        Done {
+        ActionTotals {
             requests: self.requests + other.requests,
             tally: Tally { rows: rows + other.tally.rows, twice: twice + other.tally.twice },
             pending: self.pending + other.pending,
@@ -38,14 +38,14 @@ fn print_hash(seed: u64, outcome: &RunOutcome) {
 }
 
 /// Runs seeds until one fails. Returns the failed one with its history, and the actions.
-fn first_failure(seeds: Range<u64>) -> (Option<(u64, String)>, Done) {
+fn first_failure(seeds: Range<u64>) -> (Option<(u64, String)>, ActionTotals) {
     let part = |thread: u64| {
-        let mut done = Done::default();
+        let mut done = ActionTotals::default();
         for seed in seeds.clone().filter(|seed| seed % THREADS == thread) {
             let outcome = run(seed);
             print_hash(seed, &outcome);
             let RunOutcome { requests, tally, pending, .. } = outcome;
-            done = done.and(Done { requests, tally, pending: usize::from(pending > 0) });
+            done = done.and(ActionTotals { requests, tally, pending: usize::from(pending > 0) });
             if outcome.violation.is_some() {
                 return (Some((seed, told(seed, &outcome))), done);
             }
@@ -55,7 +55,7 @@ fn first_failure(seeds: Range<u64>) -> (Option<(u64, String)>, Done) {
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || part(thread))).collect();
         let results = threads.into_iter().map(|thread| thread.join().unwrap());
-        results.fold((None, Done::default()), |(failure, done), (other, more)| {
+        results.fold((None, ActionTotals::default()), |(failure, done), (other, more)| {
             (failure.into_iter().chain(other).min(), done.and(more))
         })
     })
@@ -65,7 +65,7 @@ fn first_failure(seeds: Range<u64>) -> (Option<(u64, String)>, Done) {
 #[ignore = "ingester-mistakes runs it, optimized"]
 #[allow(clippy::print_stdout, reason = "how often members do the same is for people to judge")]
 fn nothing_is_lost_in_any_history() {
-    if let Some(seed) = shown() {
+    if let Some(seed) = read_seed() {
         panic!("{}", told(seed, &run(seed)));
     }
     let again = |(seed, history): (u64, String)| -> ! {
@@ -74,7 +74,7 @@ fn nothing_is_lost_in_any_history() {
     if let Some(failure) = KEPT.into_iter().chain(KEPT_TODAY).find_map(|seed| first_failure(seed..seed + 1).0) {
         again(failure);
     }
-    let (failure, Done { requests, tally, pending }) = first_failure(named().unwrap_or(SEEDS));
+    let (failure, ActionTotals { requests, tally, pending }) = first_failure(named().unwrap_or(SEEDS));
     if let Some(failure) = failure {
         again(failure);
     }

@@ -14,7 +14,7 @@ const RESTORE_NONCE: &str = "michelangelo/RestoreNonce";
 
 /// An object.
 #[derive(Clone, Debug)]
-pub(super) struct Thing {
+pub(super) struct FakeObject {
     pub(super) uid: String,
     pub(super) name: String,
     pub(super) version: u64,
@@ -44,7 +44,7 @@ pub(super) struct Thing {
     pub(super) changed: Option<Instant>,
 }
 
-impl Thing {
+impl FakeObject {
     pub(super) fn metadata(&self) -> Value {
         let seconds = |micros: i64| Micros(micros - micros.rem_euclid(1_000_000)).rfc3339();
         let mut annotations = serde_json::Map::new();
@@ -84,12 +84,12 @@ impl Thing {
         metadata
     }
 
-    pub(super) fn text(&self) -> Box<str> {
+    pub(super) fn render_json(&self) -> Box<str> {
         let object = json!({
             "apiVersion": MODEL.api_version(),
             "kind": MODEL.kind(),
             "metadata": self.metadata(),
-            "spec": { "owner": self.owner.to_string(), "flavour": self.flavour.text() },
+            "spec": { "owner": self.owner.to_string(), "flavour": self.flavour.as_str() },
         });
         object.to_string().into()
     }
@@ -133,7 +133,7 @@ impl Thing {
             (self.unpatchable.is_some(), "unpatchable"),
             (self.undeletable.is_some(), "undeletable"),
             (self.lingers, "lingering"),
-            (self.flavour != Flavour::Plain, self.flavour.text()),
+            (self.flavour != Flavour::Plain, self.flavour.as_str()),
         ] {
             if is {
                 text.push(' ');

@@ -15,11 +15,11 @@ pub(super) struct Troubles {
     pub(super) clusters: bool,
     /// Lists and watches must suffice without resyncs. So the seed has no trouble that only a resync finds.
     pub(super) unaided: bool,
-    pub(super) more: More,
+    pub(super) more: ExtraTroubles,
 }
 
 impl Troubles {
-    pub(super) fn of(seed: u64, rng: &mut fastrand::Rng, more: More) -> Self {
+    pub(super) fn from_seed(seed: u64, rng: &mut fastrand::Rng, more: ExtraTroubles) -> Self {
         let unaided = seed % 4 == 1;
         let troubles = Troubles {
             clusters: seed.is_multiple_of(4),
@@ -40,7 +40,7 @@ impl Troubles {
 
 /// Further troubles. A seed has some of them from separate random numbers, so that they change nothing in the seeds without them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct More {
+pub(super) struct ExtraTroubles {
     /// The cluster is restored with a revision that continues: its objects come from a backup, and no version occurs twice.
     pub(super) bumps: bool,
     /// The cluster is restored, and gives versions that it has given before to other states of the same objects.
@@ -95,14 +95,14 @@ const WITHOUT: u32 = 4;
 /// Each trouble is in one of this many of the other seeds.
 const EACH: u32 = 4;
 
-impl More {
-    pub(super) fn of(seed: u64) -> Self {
+impl ExtraTroubles {
+    pub(super) fn from_seed(seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x006d_6f72_6521);
         if rng.u32(..WITHOUT) == 0 {
-            return More { tables: true, ..More::default() };
+            return ExtraTroubles { tables: true, ..ExtraTroubles::default() };
         }
         if has_filters(seed) {
-            return More { tables: true, filters: true, ..More::default() };
+            return ExtraTroubles { tables: true, filters: true, ..ExtraTroubles::default() };
         }
         // Troubles that only a resync finds are left out without resyncs.
         let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
@@ -110,7 +110,7 @@ impl More {
         let prompt = !dependents;
         let restoring = seed % 16 == 11;
         let mut some = |may: bool| rng.u32(..EACH) == 0 && may;
-        More {
+        ExtraTroubles {
             bumps: some(!unaided && prompt),
             reuse: some(!unaided && !members && prompt),
             ghosts: some(!unaided && prompt),

@@ -2,7 +2,7 @@
 
 use super::api_server::{ServerState, Streams};
 use super::kinds::Flavour;
-use super::things::{FINALIZER, Thing};
+use super::things::{FINALIZER, FakeObject};
 use super::troubles::Troubles;
 use super::world::{Sim, World};
 use std::time::Duration;
@@ -153,7 +153,7 @@ impl World {
         let things = &self.server.things;
         let there = |uid: &String| things.values().any(|thing| thing.uid == *uid);
         let garbage =
-            |thing: &&Thing| thing.deletion.is_none() && thing.owned_by.as_ref().is_some_and(|uid| !there(uid));
+            |thing: &&FakeObject| thing.deletion.is_none() && thing.owned_by.as_ref().is_some_and(|uid| !there(uid));
         things.values().filter(garbage).map(|thing| thing.name.clone()).collect()
     }
 }
@@ -181,11 +181,11 @@ pub(super) async fn end_lingering(sim: Sim) {
         let pause = sim.world().dice.u64(500..10_000);
         tokio::time::sleep(Duration::from_millis(pause)).await;
         let mut world = sim.world();
-        let lingering = |thing: &&Thing| thing.lingers && thing.deletion.is_some();
-        let lingering: Vec<Thing> = world.server.things.values().filter(lingering).cloned().collect();
+        let lingering = |thing: &&FakeObject| thing.lingers && thing.deletion.is_some();
+        let lingering: Vec<FakeObject> = world.server.things.values().filter(lingering).cloned().collect();
         for thing in lingering {
             if world.dice.bool() && world.server.state == ServerState::Up && world.server.served && !world.lost {
-                world.put(Thing { lingers: false, ..thing });
+                world.put(FakeObject { lingers: false, ..thing });
             }
         }
     }
@@ -277,7 +277,7 @@ fn create(world: &mut World, name: &str) {
     let lingers = world.more.lingers && world.dice.u32(..2) == 0;
     // The number decides if an object is done. Without it, rules take only few.
     let number = if world.more.switches || world.more.dependents { world.dice.u32(..4) } else { 0 };
-    world.create(name, |thing: &mut Thing| {
+    world.create(name, |thing: &mut FakeObject| {
         (thing.flavour, thing.immutable, thing.owned_by, thing.lingers) = (flavour, immutable, owner, lingers);
         thing.owner = number;
         (thing.unpatchable, thing.undeletable) = (unpatchable.or(forbidden.0), forbidden.1);

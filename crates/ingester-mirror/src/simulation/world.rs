@@ -5,16 +5,16 @@ use super::api_server::ApiServerModel;
 use super::checks::Truth;
 use super::database::Database;
 use super::dependents::Parts;
-use super::members::{KeptLeases, Sent};
+use super::members::{KeptLeases, RowSenders};
 use super::only_copy::OnlyCopies;
 use super::pace::Pace;
 use super::policies::{Snapshots, Switches};
 use super::reports::Reports;
-use super::retention::Judged;
-use super::troubles::{More, Troubles};
+use super::retention::SnapshotResults;
+use super::troubles::{ExtraTroubles, Troubles};
 use crate::dependents::MirroredKinds;
 use crate::health::Health;
-use crate::replicas::{Assignment, Frozen};
+use crate::replicas::{Assignment, FreezeDeadline};
 use ingester_core::Kind;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ pub(super) struct Weather {
 
 impl Weather {
     /// Each seed has its own: most troubles alone or in pairs, sometimes all.
-    pub(super) fn of(rng: &mut fastrand::Rng) -> Self {
+    pub(super) fn draw(rng: &mut fastrand::Rng) -> Self {
         let mut some = |rates: [u32; 4]| rates[rng.usize(..4)];
         Weather {
             api_server: some([0, 0, 20, 100]),
@@ -87,14 +87,14 @@ pub(super) struct Ingester {
     /// The units that it may work on, if it shares the work.
     pub(super) assignment: Option<Assignment>,
     pub(super) health: Option<Health>,
-    pub(super) frozen: Frozen,
+    pub(super) frozen: FreezeDeadline,
     /// The time until which it does not reach the API server.
     pub(super) cut_off: Option<Instant>,
 }
 
 pub(super) struct World {
     pub(super) rng: fastrand::Rng,
-    pub(super) more: More,
+    pub(super) more: ExtraTroubles,
     /// The random numbers of the further troubles.
     pub(super) dice: fastrand::Rng,
     pub(super) copies: OnlyCopies,
@@ -118,7 +118,7 @@ pub(super) struct World {
     pub(super) pace: Pace,
     pub(super) snapshots: Snapshots,
     pub(super) switches: Switches,
-    pub(super) judged: Judged,
+    pub(super) judged: SnapshotResults,
     pub(super) ingesters: Vec<Ingester>,
     pub(super) violation: Option<String>,
     /// Requests so far, without those about Leases.
@@ -130,7 +130,7 @@ pub(super) struct World {
     /// The number of shards of the kind, if the ingesters share the work.
     pub(super) shards: Option<u32>,
     /// The rows that they then sent to the database.
-    pub(super) sent: Sent,
+    pub(super) sent: RowSenders,
     /// The objects of the suspended kind, in seeds with dependents.
     pub(super) parts: Parts,
 }
@@ -146,7 +146,7 @@ pub(super) struct Sim {
 impl Sim {
     pub(super) fn new(seed: u64, ingesters: usize, troubles: Troubles) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let weather = Weather::of(&mut rng);
+        let weather = Weather::draw(&mut rng);
         let weather = if troubles.unaided { weather.without_resyncs() } else { weather };
         let weather = if troubles.more.dependents { weather.prompt() } else { weather };
         let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0 && !troubles.more.fills;
@@ -175,14 +175,14 @@ impl Sim {
             pace: Pace::new(Duration::from_secs(waits)),
             snapshots: Snapshots::default(),
             switches: Switches::default(),
-            judged: Judged::default(),
+            judged: SnapshotResults::default(),
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,
             requests: 0,
             asked: BTreeMap::new(),
             ghosts_purged: 0,
             shards: None,
-            sent: Sent::default(),
+            sent: RowSenders::default(),
             parts: Parts::default(),
             rng,
             dice,

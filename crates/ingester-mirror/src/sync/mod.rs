@@ -381,7 +381,7 @@ mod tests {
     }
 
     /// A database with eight rows in each namespace.
-    async fn stored() -> Arc<Store> {
+    async fn create_store() -> Arc<Store> {
         let store = Arc::new(Store::in_memory(&[MODEL]).await.unwrap());
         let rows = NAMESPACES.iter().flat_map(|namespace| {
             (0..8).map(move |number| {
@@ -399,8 +399,8 @@ mod tests {
     /// Rows that one namespace marked count for the next, even if the first wants to mark nothing more.
     #[tokio::test]
     async fn rows_that_were_marked_count_for_the_limit_of_the_kind() {
-        let (store, mut config) = (stored().await, Config::default());
-        config.ingester.sweep_limit = SweepLimit::of(10);
+        let (store, mut config) = (create_store().await, Config::default());
+        config.ingester.sweep_limit = SweepLimit::from_rows(10);
         for (namespace, refused, left) in [(0, 0.0, 24), (0, 0.0, 24), (1, 1.0, 24)] {
             config.ingester.namespaces = vec![NAMESPACES[namespace].to_owned()];
             assert_eq!((list_all(&store, &config).await, live(&store).await), (refused, left), "{namespace}");
@@ -409,9 +409,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_cluster_costs_a_kind_no_more_rows_than_its_limit_whatever_its_namespaces() {
-        let (store, mut config) = (stored().await, Config::default());
+        let (store, mut config) = (create_store().await, Config::default());
         config.ingester.namespaces = NAMESPACES.map(str::to_owned).to_vec();
-        config.ingester.sweep_limit = SweepLimit::of(10);
+        config.ingester.sweep_limit = SweepLimit::from_rows(10);
         // The first process, and one that is started after it.
         for process in 0..2 {
             let refused = list_all(&store, &config).await;
@@ -419,7 +419,7 @@ mod tests {
             assert!(live(&store).await >= 32 - 10, "{} rows are live, process {process}", live(&store).await);
         }
         // Each namespace alone may lose its rows, because the limit applies to all of them together.
-        config.ingester.sweep_limit = SweepLimit::of(32);
+        config.ingester.sweep_limit = SweepLimit::from_rows(32);
         assert_eq!((list_all(&store, &config).await, live(&store).await), (0.0, 0));
     }
 

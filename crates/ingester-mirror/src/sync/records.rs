@@ -8,7 +8,7 @@ use crate::replicas::{Assignment, name_of_pod};
 use crate::unit::Unit;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
-use ingester_store::units::{PERIOD, Phase, RuleRecord, UnitRecord};
+use ingester_store::units::{PERIOD, RuleRecord, UnitPhase, UnitRecord};
 use ingester_store::{Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,13 +34,13 @@ pub(super) struct Recorder {
     health: Health,
     assignment: Assignment,
     member: String,
-    units: Vec<Recorded>,
+    units: Vec<RecordedUnit>,
     /// The time when old records were last removed.
     forgot: Option<Instant>,
 }
 
 /// A unit, and its record in the database.
-struct Recorded {
+struct RecordedUnit {
     kind: Kind,
     name: String,
     namespace: String,
@@ -53,7 +53,7 @@ struct Recorded {
 impl Recorder {
     /// For these units.
     pub(super) fn new(context: &Context, units: &[Unit]) -> Self {
-        let recorded = |unit: &Unit| Recorded {
+        let recorded = |unit: &Unit| RecordedUnit {
             kind: unit.kind,
             name: unit.name(),
             namespace: unit.namespace.as_deref().unwrap_or_default().to_owned(),
@@ -119,7 +119,7 @@ impl Recorder {
     }
 }
 
-impl Recorded {
+impl RecordedUnit {
     async fn write(&mut self, store: &Store, health: &Health, member: &str) -> Result<(), StoreError> {
         let Some(phase) = health.state_of(&self.name).and_then(|state| phase(&state)) else { return Ok(()) };
         let is_new = |(written, last): &(Instant, UnitRecord)| last.phase == phase && written.elapsed() < PERIOD;
@@ -142,7 +142,7 @@ impl Recorded {
         Ok(())
     }
 
-    fn record(&self, phase: Phase, now: Micros, member: &str) -> UnitRecord {
+    fn record(&self, phase: UnitPhase, now: Micros, member: &str) -> UnitRecord {
         let heartbeat = now.0.div_euclid(1_000_000);
         let numbers = self.metrics.numbers();
         let audit = self.metrics.last_audit().map(|(ago, differences)| {
@@ -171,14 +171,14 @@ fn is_news(last: &RuleRecord, now: &RuleRecord) -> bool {
 }
 
 /// Returns the phase of a unit that this process has.
-fn phase(state: &KindState) -> Option<Phase> {
+fn phase(state: &KindState) -> Option<UnitPhase> {
     Some(match state {
-        KindState::Unknown => Phase::Starting,
-        KindState::Waiting => Phase::Waiting,
-        KindState::Listing => Phase::Listing,
-        KindState::Synced => Phase::Synced,
-        KindState::Suspended => Phase::Suspended,
-        KindState::Failed(_) => Phase::Failed,
+        KindState::Unknown => UnitPhase::Starting,
+        KindState::Waiting => UnitPhase::Waiting,
+        KindState::Listing => UnitPhase::Listing,
+        KindState::Synced => UnitPhase::Synced,
+        KindState::Suspended => UnitPhase::Suspended,
+        KindState::Failed(_) => UnitPhase::Failed,
         KindState::Elsewhere => return None,
     })
 }
@@ -199,7 +199,7 @@ mod tests {
     use crate::replicas::Assignment;
     use crate::unit::Unit;
     use ingester_config::{Config, Live};
-    use ingester_store::units::{Phase, RuleRecord, UnitRecord};
+    use ingester_store::units::{RuleRecord, UnitPhase, UnitRecord};
     use ingester_store::{ConnectOptions, Store};
     use kube::Client;
     use std::collections::BTreeSet;
@@ -259,7 +259,7 @@ mod tests {
         let world = World::new().await;
         let mut recorder = world.recorder();
         recorder.look().await.unwrap();
-        assert_eq!(world.read().await[0].phase, Phase::Starting);
+        assert_eq!(world.read().await[0].phase, UnitPhase::Starting);
         let metrics = &world.units[0].metrics;
         metrics.waiting(3, 100);
         metrics.oldest(|| Some(Duration::from_secs(7)));
@@ -272,12 +272,12 @@ mod tests {
         world.context.health.kind("Model", KindState::Synced);
         recorder.look().await.unwrap();
         let [read] = &world.read().await[..] else { panic!("one unit") };
-        assert_eq!((read.phase, read.waiting, read.lag, read.live), (Phase::Synced, 3, 7, 20));
+        assert_eq!((read.phase, read.waiting, read.lag, read.live), (UnitPhase::Synced, 3, 7, 20));
         assert_eq!((read.rejected, read.held, read.audit.map(|(_, differences)| differences)), (2, 1, Some(3)));
         assert!(!read.member.is_empty() && !read.is_stale(world.context.store.now()));
         recorder.stopped().await.unwrap();
         let [read] = &world.read().await[..] else { panic!("one unit") };
-        assert_eq!((read.phase, read.waiting, read.live), (Phase::Stopped, 0, 20));
+        assert_eq!((read.phase, read.waiting, read.live), (UnitPhase::Stopped, 0, 20));
     }
 
     #[tokio::test]
@@ -289,11 +289,11 @@ mod tests {
         after.look().await.unwrap();
         before.stopped().await.unwrap();
         let [read] = &world.read().await[..] else { panic!("one unit") };
-        assert_eq!((read.phase, read.member.as_str()), (Phase::Starting, "other"));
+        assert_eq!((read.phase, read.member.as_str()), (UnitPhase::Starting, "other"));
         world.context.assignment.allow(BTreeSet::new());
         world.context.health.kind("Model", KindState::Synced);
         before.look().await.unwrap();
-        assert_eq!(world.read().await[0].phase, Phase::Starting, "it is not held any more");
+        assert_eq!(world.read().await[0].phase, UnitPhase::Starting, "it is not held any more");
     }
 
     #[tokio::test]

@@ -44,7 +44,7 @@ impl Finder {
         while let Some(step) = steps.get(i) {
             // Go has no value for the null that a range goes through; for a null in a field it has one.
             let results = match (step, &*current) {
-                (Step::List(path), Tree::Null) if path.is_empty() => vec![Cow::Owned(Tree::text("<no value>"))],
+                (Step::List(path), Tree::Null) if path.is_empty() => vec![Cow::Owned(Tree::from_text("<no value>"))],
                 _ => self.walk(vec![current.clone()], step)?,
             };
             if self.ended > 0 && self.ended <= self.within {
@@ -85,7 +85,7 @@ impl Finder {
         let each = |tree: Tree| values.iter().map(|_| Cow::Owned(tree.clone())).collect();
         match step {
             Step::List(steps) => self.list(values, steps),
-            Step::Text(text) => Ok(vec![Cow::Owned(Tree::text(text.as_str()))]),
+            Step::Text(text) => Ok(vec![Cow::Owned(Tree::from_text(text.as_str()))]),
             Step::Int(value) => Ok(each(Tree::Int(*value))),
             Step::Float(value) => Ok(each(Tree::Float(*value))),
             Step::Bool(value) => Ok(each(Tree::Bool(*value))),

@@ -55,7 +55,7 @@ impl Template {
     pub fn print(&self, tree: &Tree) -> Result<String, TemplateError> {
         let mut out = String::new();
         for results in find::find(&self.steps, tree, true)? {
-            let texts: Vec<String> = results.iter().map(|found| shown(found)).collect();
+            let texts: Vec<String> = results.iter().map(|found| render_text(found)).collect();
             out.push_str(&texts.join(" "));
         }
         Ok(out)
@@ -81,7 +81,7 @@ impl Template {
 
     /// Returns the template for single items, if this is `{range .items[*]}...{end}` and text after it, or `{.items[*]...}`: then a list
     /// need not be held as a whole.
-    pub fn by_item(&self) -> Option<ByItem> {
+    pub fn by_item(&self) -> Option<ItemTemplate> {
         let is_items = |steps: &[Step]| matches!(steps, [Step::Field(field), Step::Slice(slice)] if field == "items" && slice.is_whole());
         let is_word = |step: &Step, word: &str| matches!(step, Step::List(steps) if matches!(steps.as_slice(), [Step::Word(found)] if found == word));
         match self.steps.as_slice() {
@@ -93,15 +93,16 @@ impl Template {
                 if word != "range" || !is_items(path) || body.iter().any(nested) {
                     return None;
                 }
-                Some(ByItem { template: Template { steps: body.to_vec() }, separator: "" })
+                Some(ItemTemplate { template: Template { steps: body.to_vec() }, separator: "" })
             }
             [Step::List(path)] if path.len() >= 2 && is_items(&path[..2]) => {
                 let plain = |step: &Step| matches!(step, Step::Field(_));
                 let rest = &path[2..];
                 // The rest gives at most one result per item, and each is found without the others.
-                rest.iter()
-                    .all(plain)
-                    .then(|| ByItem { template: Template { steps: vec![Step::List(rest.to_vec())] }, separator: " " })
+                rest.iter().all(plain).then(|| ItemTemplate {
+                    template: Template { steps: vec![Step::List(rest.to_vec())] },
+                    separator: " ",
+                })
             }
             _ => None,
         }
@@ -110,14 +111,14 @@ impl Template {
 
 /// A template for the items of a list.
 #[derive(Debug)]
-pub struct ByItem {
+pub struct ItemTemplate {
     /// The output for an item; empty if it has no results.
     template: Template,
     /// The output between two items with results.
     pub separator: &'static str,
 }
 
-impl ByItem {
+impl ItemTemplate {
     /// The output for an item; `None` if it has no results.
     ///
     /// # Errors
@@ -132,7 +133,7 @@ impl ByItem {
 }
 
 /// A result as text: collections as JSON.
-fn shown(tree: &Tree) -> String {
+fn render_text(tree: &Tree) -> String {
     match tree {
         Tree::List(_) | Tree::Map(_) => json::compact(tree),
         Tree::Null => "null".to_owned(),

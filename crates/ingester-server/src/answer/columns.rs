@@ -17,14 +17,14 @@ const OWN: &str = "Row_";
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerColumn {
-    shows: Shows,
+    shows: ColumnContent,
     title: String,
     is_wide: bool,
 }
 
 /// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shows {
+enum ColumnContent {
     /// The value of the table's column at this place.
     Value(usize),
     /// `live`, `evicting`, `evicted` or `deleted`.
@@ -54,13 +54,13 @@ fn suggestion(meant: Option<&str>) -> String {
 /// Returns the columns of a table of rows in these states, for people: the columns of the `Table` of Kubernetes' API.
 pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
     let is_shown = |column: &AnswerColumn| match column.shows {
-        Shows::Value(place) => is_indexed(place) || [base::NAME, base::UID, base::RES_VERSION].contains(&place),
-        Shows::State => states != States::LIVE,
-        Shows::Age(place) => place == base::CREATE_TIME || states.deleted,
+        ColumnContent::Value(place) => is_indexed(place) || [base::NAME, base::UID, base::RES_VERSION].contains(&place),
+        ColumnContent::State => states != States::LIVE,
+        ColumnContent::Age(place) => place == base::CREATE_TIME || states.deleted,
     };
     let mut columns: Vec<AnswerColumn> = all(table).into_iter().filter(is_shown).collect();
     for place in 0..columns.len() {
-        let Shows::Value(of_table) = columns[place].shows else { continue };
+        let ColumnContent::Value(of_table) = columns[place].shows else { continue };
         if !is_indexed(of_table) {
             continue;
         }
@@ -71,7 +71,7 @@ pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
         column.is_wide = wide.unwrap_or(column.is_wide && table.columns[of_table].printed.header.is_none());
         column.title = header.map_or_else(|| std::mem::take(&mut column.title), str::to_owned);
         if age {
-            column.shows = Shows::Age(of_table);
+            column.shows = ColumnContent::Age(of_table);
         }
     }
     columns
@@ -81,9 +81,9 @@ pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
 pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
     let hidden = [base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION];
     let is_shown = |column: &AnswerColumn| match column.shows {
-        Shows::Value(place) => !hidden.contains(&place),
-        Shows::State => true,
-        Shows::Age(_) => false,
+        ColumnContent::Value(place) => !hidden.contains(&place),
+        ColumnContent::State => true,
+        ColumnContent::Age(_) => false,
     };
     all(table).into_iter().filter(is_shown).collect()
 }
@@ -95,8 +95,8 @@ pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
 /// [`UnknownColumn`]
 pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
     let all = all(table);
-    let place = table.place(name).map(Shows::Value);
-    let is_own = |column: &AnswerColumn| !matches!(column.shows, Shows::Value(place) if is_indexed(place));
+    let place = table.place(name).map(ColumnContent::Value);
+    let is_own = |column: &AnswerColumn| !matches!(column.shows, ColumnContent::Value(place) if is_indexed(place));
     let own = name.get(..OWN.len()).filter(|start| start.eq_ignore_ascii_case(OWN)).map(|start| &name[start.len()..]);
     let found = (all.iter().find(|column| column.title.eq_ignore_ascii_case(name)))
         .or_else(|| all.iter().find(|column| Some(column.shows) == place))
@@ -114,23 +114,26 @@ pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
 
 /// Returns all columns, in their order.
 fn all(table: &Table) -> Vec<AnswerColumn> {
-    let value = |place: usize| (Shows::Value(place), table.columns[place].name.to_string());
-    let own = |shows: Shows, title: &str| (shows, title_of_own(table, title));
-    let mut all = vec![value(base::NAMESPACE), (Shows::Value(base::NAME), "Name".to_owned())];
+    let value = |place: usize| (ColumnContent::Value(place), table.columns[place].name.to_string());
+    let own = |shows: ColumnContent, title: &str| (shows, title_of_own(table, title));
+    let mut all = vec![value(base::NAMESPACE), (ColumnContent::Value(base::NAME), "Name".to_owned())];
     let printed = table.printed();
     all.extend(printed.iter().copied().map(value));
     all.extend([
-        own(Shows::State, "State"),
-        own(Shows::Age(base::CREATE_TIME), "Age"),
-        own(Shows::Age(base::DELETE_TIME), "Deleted"),
+        own(ColumnContent::State, "State"),
+        own(ColumnContent::Age(base::CREATE_TIME), "Age"),
+        own(ColumnContent::Age(base::DELETE_TIME), "Deleted"),
     ]);
     all.extend([base::CREATE_TIME, base::UPDATE_TIME, base::DELETE_TIME, base::EVICT_TIME].map(value));
-    all.extend([(Shows::Value(base::UID), "UID".to_owned()), own(Shows::Value(base::RES_VERSION), "Version")]);
+    all.extend([
+        (ColumnContent::Value(base::UID), "UID".to_owned()),
+        own(ColumnContent::Value(base::RES_VERSION), "Version"),
+    ]);
     all.extend([base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION].map(value));
-    let is_wide = |shows: Shows| match shows {
-        Shows::Value(place) if is_indexed(place) => !printed.iter().take(MOST).any(|shown| *shown == place),
-        Shows::Value(place) => [base::UID, base::RES_VERSION].contains(&place),
-        Shows::State | Shows::Age(_) => false,
+    let is_wide = |shows: ColumnContent| match shows {
+        ColumnContent::Value(place) if is_indexed(place) => !printed.iter().take(MOST).any(|shown| *shown == place),
+        ColumnContent::Value(place) => [base::UID, base::RES_VERSION].contains(&place),
+        ColumnContent::State | ColumnContent::Age(_) => false,
     };
     all.into_iter().map(|(shows, title)| AnswerColumn { shows, title, is_wide: is_wide(shows) }).collect()
 }
@@ -158,7 +161,7 @@ impl AnswerColumn {
     /// Returns its name: the title, in lower case unless the column is indexed.
     pub fn name(&self) -> String {
         match self.shows {
-            Shows::Value(place) if is_indexed(place) => self.title.clone(),
+            ColumnContent::Value(place) if is_indexed(place) => self.title.clone(),
             _ => self.title.to_lowercase(),
         }
     }
@@ -170,34 +173,34 @@ impl AnswerColumn {
 
     /// Returns true if it shows the names of objects.
     pub fn is_name(&self) -> bool {
-        self.shows == Shows::Value(base::NAME)
+        self.shows == ColumnContent::Value(base::NAME)
     }
 
     /// Returns the indexes of the columns that must be read for it.
     pub fn places(&self) -> &[usize] {
         match &self.shows {
-            Shows::Value(place) | Shows::Age(place) => std::slice::from_ref(place),
-            Shows::State => &STATE_PLACES,
+            ColumnContent::Value(place) | ColumnContent::Age(place) => std::slice::from_ref(place),
+            ColumnContent::State => &STATE_PLACES,
         }
     }
 
     /// `meta.k8s.io/v1 TableColumnDefinition`
     pub fn definition(&self, table: &Table) -> Json {
         let (ty, format, description) = match self.shows {
-            Shows::Value(base::NAME) => {
+            ColumnContent::Value(base::NAME) => {
                 ("string", "name", "The object's name, unique among those that exist in its namespace.".to_owned())
             }
-            Shows::Value(base::UID) => ("string", "", "The object's uid.".to_owned()),
-            Shows::Value(base::RES_VERSION) => ("string", "", "The object's resourceVersion.".to_owned()),
-            Shows::State => {
+            ColumnContent::Value(base::UID) => ("string", "", "The object's uid.".to_owned()),
+            ColumnContent::Value(base::RES_VERSION) => ("string", "", "The object's resourceVersion.".to_owned()),
+            ColumnContent::State => {
                 ("string", "", "live: in the cluster; evicting: leaving it; evicted: only in SQL; deleted".to_owned())
             }
-            Shows::Age(base::DELETE_TIME) => ("string", "", "How long ago the object was deleted.".to_owned()),
-            Shows::Age(base::CREATE_TIME) => ("string", "", "How long ago the object was created.".to_owned()),
-            Shows::Age(place) => {
+            ColumnContent::Age(base::DELETE_TIME) => ("string", "", "How long ago the object was deleted.".to_owned()),
+            ColumnContent::Age(base::CREATE_TIME) => ("string", "", "How long ago the object was created.".to_owned()),
+            ColumnContent::Age(place) => {
                 ("string", "", format!("How long ago the time in column `{}` was.", table.columns[place].name))
             }
-            Shows::Value(place) => {
+            ColumnContent::Value(place) => {
                 let column = &table.columns[place];
                 let (ty, format) = match column.ty {
                     SqlType::Boolean => ("boolean", ""),
@@ -220,11 +223,11 @@ impl AnswerColumn {
     /// Returns the cell of a row whose [places](Self::places) were read; null without a value. Ages are computed at `now`.
     pub fn cell(&self, row: &FoundRow, now: Micros) -> Json {
         match self.shows {
-            Shows::State => row.state().into(),
+            ColumnContent::State => row.state().into(),
             // Every object was created, but only some have another time.
-            Shows::Age(base::CREATE_TIME) => age(row.time(base::CREATE_TIME), now).into(),
-            Shows::Age(place) => row.time(place).map(|time| age(Some(time), now)).into(),
-            Shows::Value(place) => match row.get(place) {
+            ColumnContent::Age(base::CREATE_TIME) => age(row.time(base::CREATE_TIME), now).into(),
+            ColumnContent::Age(place) => row.time(place).map(|time| age(Some(time), now)).into(),
+            ColumnContent::Value(place) => match row.get(place) {
                 None | Some(Value::Null) => Json::Null,
                 Some(Value::Bool(value)) => (*value).into(),
                 Some(Value::Int(value)) => (*value).into(),
@@ -290,10 +293,14 @@ mod tests {
         let table = Table { columns: Box::leak(columns.into()), ..plain };
         let shown = of_table(&table, States::LIVE);
         assert_eq!(titles(&shown), "Name Sync Status (b) c d Fifth (f) Age (UID) (Version)");
-        let ages = shown.iter().filter(|column| matches!(column.shows, Shows::Age(_))).map(AnswerColumn::title);
+        let ages = shown.iter().filter(|column| matches!(column.shows, ColumnContent::Age(_))).map(AnswerColumn::title);
         assert_eq!(ages.collect::<Vec<_>>(), ["c", "Age"]);
         assert!(titles(&of_spreadsheet(&table)).contains("Name a b c d (e) (f)"));
-        assert_eq!(named(&table, "c").map(|column| column.shows), Ok(Shows::Value(first + 2)), "the time itself");
+        assert_eq!(
+            named(&table, "c").map(|column| column.shows),
+            Ok(ColumnContent::Value(first + 2)),
+            "the time itself"
+        );
         // The columns with a position come first, also among the four that are shown.
         let mut columns = plain.columns.to_vec();
         columns[first + 5].printed.position = Some(0);

@@ -2,7 +2,7 @@
 
 use super::columns::AnswerColumn;
 use super::object::at_version;
-use super::renderer::{Renderer, Rest};
+use super::renderer::{ListTrailer, Renderer};
 use crate::request::accept::Form;
 use crate::request::parameters::Include;
 use ingester_core::value::Micros;
@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 /// The known facts of an object without its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bare<'a> {
+pub struct ObjectFacts<'a> {
     /// Its namespace; empty without one.
     pub namespace: &'a str,
     /// Its name.
@@ -31,7 +31,7 @@ impl Renderer {
     /// Returns the object of a row. A given version replaces the version in the stored text. A table has its columns only with `columns`:
     /// clients keep the columns of the first event.
     pub(crate) fn of_event(&self, row: &FoundRow, version: Option<u64>, columns: bool) -> String {
-        let mut rest = Rest::default();
+        let mut rest = ListTrailer::default();
         rest.see(row);
         let mut out = self.begin_event(columns);
         match version {
@@ -46,8 +46,8 @@ impl Renderer {
     }
 
     /// Returns the known facts of an object without its row.
-    pub fn bare(&self, object: &Bare<'_>, columns: bool) -> String {
-        let Bare { namespace, name, uid, version } = *object;
+    pub fn bare(&self, object: &ObjectFacts<'_>, columns: bool) -> String {
+        let ObjectFacts { namespace, name, uid, version } = *object;
         let mut metadata = json!({"name": name, "uid": uid, "resourceVersion": version.to_string()});
         if !namespace.is_empty() {
             metadata["namespace"] = namespace.into();
@@ -71,7 +71,7 @@ impl Renderer {
         let cell = |column: &AnswerColumn| if column.is_name() { Json::from(name) } else { Json::Null };
         let mut out = self.begin_event(columns);
         self.item(self.columns.iter().map(cell).collect(), object, &mut out);
-        self.end_event(&Rest { version, ..Rest::default() }, out)
+        self.end_event(&ListTrailer { version, ..ListTrailer::default() }, out)
     }
 
     /// Writes an item with these cells and this object; the form uses the parts that it shows.
@@ -100,7 +100,7 @@ impl Renderer {
         }
     }
 
-    fn end_event(&self, rest: &Rest, mut out: String) -> String {
+    fn end_event(&self, rest: &ListTrailer, mut out: String) -> String {
         if self.form == Form::Table {
             out.push_str(&self.end(rest));
         }
@@ -110,7 +110,7 @@ impl Renderer {
 
 #[cfg(test)]
 mod tests {
-    use super::Bare;
+    use super::ObjectFacts;
     use crate::answer::Renderer;
     use crate::request::accept::Form;
     use crate::request::parameters::Include;
@@ -128,7 +128,7 @@ mod tests {
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    const GONE: Bare<'_> = Bare { namespace: "ml", name: "a", uid: "u", version: 7 };
+    const GONE: ObjectFacts<'_> = ObjectFacts { namespace: "ml", name: "a", uid: "u", version: 7 };
 
     #[test]
     fn an_object_without_its_row_has_its_metadata_and_can_be_decoded() {

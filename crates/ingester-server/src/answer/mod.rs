@@ -23,11 +23,11 @@ mod spelled;
 mod versions;
 
 pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
-pub use event::Bare;
+pub use event::ObjectFacts;
 pub use ingester_store::query::{STATE_PLACES, ShownState};
 pub(crate) use object::has_version;
 pub use object::object;
 pub use own::OwnObjects;
-pub use renderer::{Renderer, Rest};
+pub use renderer::{ListTrailer, Renderer};
 pub use spelled::ObjectPatch;
 pub use versions::{changed, changes_always, patch, version};

@@ -10,11 +10,11 @@ use std::borrow::Cow;
 /// Returns the object of a row: the last text from the API server and, unless the object is live and whole, its state. The text and the
 /// [places](super::STATE_PLACES) of the state must have been read.
 pub fn object<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
-    ShownState::of(kind, row).object(row.text(base::JSON))
+    ShownState::from_row(kind, row).object(row.get_text(base::JSON))
 }
 
 #[derive(Deserialize)]
-struct Versioned<'t> {
+struct VersionedObject<'t> {
     #[serde(borrow)]
     metadata: Version<'t>,
 }
@@ -27,7 +27,7 @@ struct Version<'t> {
 
 /// Returns true if the object's text has this version.
 pub(crate) fn has_version(text: &str, version: u64) -> bool {
-    serde_json::from_str::<Versioned<'_>>(text).is_ok_and(|object| object.metadata.version.parse() == Ok(version))
+    serde_json::from_str::<VersionedObject<'_>>(text).is_ok_and(|object| object.metadata.version.parse() == Ok(version))
 }
 
 /// Returns the object, with this version in its text.

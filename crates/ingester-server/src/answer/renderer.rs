@@ -8,7 +8,7 @@ use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::States;
-use ingester_store::query::{FoundRow, STATE_PLACES, ShownState, Wanted, metadata};
+use ingester_store::query::{FoundRow, RequestedParts, STATE_PLACES, ShownState, metadata};
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub struct Renderer {
 
 /// The facts that are known after the last row of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rest {
+pub struct ListTrailer {
     /// The highest version of the rows.
     pub version: u64,
     /// The token of the next page.
@@ -36,7 +36,7 @@ pub struct Rest {
     pub remaining: Option<u64>,
 }
 
-impl Rest {
+impl ListTrailer {
     /// Records the version of a row.
     pub fn see(&mut self, row: &FoundRow) {
         if let Some(Value::UInt(version)) = row.get(base::RES_VERSION) {
@@ -58,14 +58,14 @@ impl Renderer {
     }
 
     /// Returns the columns to read of each row.
-    pub fn wanted(&self) -> Wanted {
+    pub fn wanted(&self) -> RequestedParts {
         let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION];
         places.extend(self.columns.iter().flat_map(AnswerColumn::places));
         if self.form != Form::Table || self.include != Include::None {
             places.push(base::JSON);
             places.extend(STATE_PLACES);
         }
-        Wanted { places, labels: false }
+        RequestedParts { places, labels: false }
     }
 
     /// Returns the text before the first row of a list.
@@ -88,7 +88,7 @@ impl Renderer {
     }
 
     /// Returns the text after the last row of a list.
-    pub fn end(&self, rest: &Rest) -> String {
+    pub fn end(&self, rest: &ListTrailer) -> String {
         let mut metadata = Map::new();
         // Clients treat an empty version as no version at all.
         let version = self.version.unwrap_or(rest.version.max(1));
@@ -146,7 +146,7 @@ impl Renderer {
     pub fn single(&self, row: &FoundRow) -> String {
         let mut out = String::new();
         if self.form == Form::Table {
-            let mut rest = Rest::default();
+            let mut rest = ListTrailer::default();
             rest.see(row);
             out.push_str(&self.begin());
             self.write(row, &mut out);
@@ -160,5 +160,5 @@ impl Renderer {
 
 /// Returns the metadata of a row's object, without reading the whole object.
 fn of_row<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
-    metadata(row.text(base::JSON)).map_or("{}".into(), |(_, text)| ShownState::of(kind, row).metadata(text))
+    metadata(row.get_text(base::JSON)).map_or("{}".into(), |(_, text)| ShownState::from_row(kind, row).metadata(text))
 }

@@ -77,16 +77,16 @@ impl Serialize for Step<'_> {
         members.serialize_entry("op", name)?;
         members.serialize_entry("path", self.0.path().as_str())?;
         if let Some(value) = value {
-            members.serialize_entry("value", &Spelled(value))?;
+            members.serialize_entry("value", &SpelledValue(value))?;
         }
         members.end()
     }
 }
 
 /// A [`spelled`] value, written as it was read.
-struct Spelled<'a>(&'a Value);
+struct SpelledValue<'a>(&'a Value);
 
-impl Serialize for Spelled<'_> {
+impl Serialize for SpelledValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::String(text) => match (text.strip_prefix(NUMBER), text.strip_prefix(TEXT)) {
@@ -99,14 +99,14 @@ impl Serialize for Spelled<'_> {
             Value::Array(elements) => {
                 let mut list = serializer.serialize_seq(Some(elements.len()))?;
                 for element in elements {
-                    list.serialize_element(&Spelled(element))?;
+                    list.serialize_element(&SpelledValue(element))?;
                 }
                 list.end()
             }
             Value::Object(members) => {
                 let mut map = serializer.serialize_map(Some(members.len()))?;
                 for (key, value) in members {
-                    map.serialize_entry(key, &Spelled(value))?;
+                    map.serialize_entry(key, &SpelledValue(value))?;
                 }
                 map.end()
             }

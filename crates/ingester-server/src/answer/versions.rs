@@ -14,7 +14,7 @@ const ALWAYS: [&str; 3] = [".metadata.resourceVersion", ".metadata.generation", 
 /// the [places](super::STATE_PLACES) of its state must have been read.
 pub fn version(kind: &Kind, version: &ObjectVersion, changed: &[String]) -> String {
     let shown = ShownState::of_version(kind, version);
-    shown.object_with(version.row.text(base::JSON), changed).into_owned()
+    shown.object_with(version.row.get_text(base::JSON), changed).into_owned()
 }
 
 /// Returns the JSON patch (RFC 6902) that turns one object into the other. A text that is not JSON counts as null. Numbers are compared by

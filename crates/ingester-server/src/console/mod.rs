@@ -13,7 +13,7 @@
 #[cfg(feature = "console")]
 mod tests;
 
-use crate::request::path::Target;
+use crate::request::path::RequestTarget;
 use axum::body::Body;
 use http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, REFERRER_POLICY, VARY,
@@ -86,16 +86,16 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Answers a request for a file of the console; a browser that requests `/` is sent to the page. Returns `None` for everything else.
-pub fn answer(target: &Target<'_>, parts: &Parts) -> Option<Response<Body>> {
+pub fn answer(target: &RequestTarget<'_>, parts: &Parts) -> Option<Response<Body>> {
     let text = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if FILES.is_empty() || !matches!(parts.method, Method::GET | Method::HEAD) {
         return None;
     }
     match target {
         // Relative, because the server may be behind a prefix.
-        Target::Root if text(ACCEPT).contains("text/html") && parts.uri.path().ends_with('/') => Some(to("ui/")),
-        Target::Console(None) if !parts.uri.path().ends_with('/') => Some(to("ui/")),
-        Target::Console(name) => {
+        RequestTarget::Root if text(ACCEPT).contains("text/html") && parts.uri.path().ends_with('/') => Some(to("ui/")),
+        RequestTarget::Console(None) if !parts.uri.path().ends_with('/') => Some(to("ui/")),
+        RequestTarget::Console(name) => {
             let name = name.as_deref().unwrap_or_default();
             FILES.iter().find(|file| file.name == name).map(|file| file.response(text(IF_NONE_MATCH)))
         }

@@ -1,6 +1,6 @@
 //! Groups and resources.
 
-use super::Writable;
+use super::WriteScope;
 use crate::request::path::{OUTER_GROUP, OUTER_VERSION, SelfReview};
 use ingester_core::Kind;
 use serde_json::{Value as Json, json};
@@ -36,14 +36,14 @@ struct Resource {
 }
 
 impl Resource {
-    fn of(kind: &Kind, writable: Writable, watchable: bool) -> Self {
+    fn for_kind(kind: &Kind, writable: WriteScope, watchable: bool) -> Self {
         let names = kind.crd().map(|crd| crd.spec.names).unwrap_or_default();
         let mut verbs = READING.to_vec();
         verbs.extend(watchable.then_some(WATCHING));
-        verbs.extend(WRITING.iter().filter(|_| writable != Writable::Nothing));
+        verbs.extend(WRITING.iter().filter(|_| writable != WriteScope::Nothing));
         verbs.sort_unstable();
         let mut subresources = vec![("status", "get")];
-        subresources.extend((writable == Writable::All).then_some(("restore", "create")));
+        subresources.extend((writable == WriteScope::All).then_some(("restore", "create")));
         subresources.extend(kind.history().map(|_| ("history", "get")));
         subresources.sort_unstable();
         Resource {
@@ -118,9 +118,9 @@ impl Resource {
 }
 
 /// Returns the resources of a server for these kinds.
-fn resources(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<Resource> {
+fn resources(kinds: &[Kind], writable: WriteScope, watchable: bool) -> Vec<Resource> {
     let outer = (OUTER_GROUP, OUTER_VERSION);
-    let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable, watchable)).collect();
+    let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::for_kind(kind, writable, watchable)).collect();
     // `kubectl get all` is an error on a server without the category, and here objects of all kinds are equally important.
     if !all.iter().any(|resource| resource.categories.iter().any(|category| category == ALL)) {
         all.iter_mut().for_each(|resource| resource.categories.push(ALL.to_owned()));
@@ -143,7 +143,7 @@ fn resources(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<Resourc
 }
 
 /// Returns the documents of discovery by their paths. The paths of aggregated documents end with a star.
-pub(super) fn documents(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<(String, Json)> {
+pub(super) fn documents(kinds: &[Kind], writable: WriteScope, watchable: bool) -> Vec<(String, Json)> {
     let all = resources(kinds, writable, watchable);
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Resource>>> = BTreeMap::new();
     for resource in &all {

@@ -19,7 +19,7 @@ mod protobuf;
 mod tests;
 
 use crate::request::accept::OtherForm;
-use crate::request::path::Target;
+use crate::request::path::RequestTarget;
 use bytes::Bytes;
 use ingester_core::Kind;
 use serde_json::{Value as Json, json};
@@ -31,7 +31,7 @@ const VERSION: (&str, &str) = ("1", "36");
 
 /// The objects that clients can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writable {
+pub(crate) enum WriteScope {
     /// Nothing.
     Nothing,
     /// Evicted objects, in SQL.
@@ -52,7 +52,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    fn of(json: &Json) -> Self {
+    fn from_json(json: &Json) -> Self {
         Document::new(json.to_string().into(), "application/json")
     }
 
@@ -72,7 +72,7 @@ pub(crate) struct Documents {
 impl Documents {
     /// Creates the documents of a server for these kinds. `writable` decides which verbs they have that write; if `watchable` is false,
     /// they lack `watch`.
-    pub(crate) fn new(kinds: &[Kind], writable: Writable, watchable: bool) -> Self {
+    pub(crate) fn new(kinds: &[Kind], writable: WriteScope, watchable: bool) -> Self {
         let mut documents = Documents { by_path: BTreeMap::new() };
         let (major, minor) = VERSION;
         documents.add(
@@ -91,9 +91,9 @@ impl Documents {
             documents.by_path.insert(path, Document::new(document.to_string().into(), media));
         }
         let mut schemas = BTreeMap::new();
-        let is_writable = writable != Writable::Nothing;
+        let is_writable = writable != WriteScope::Nothing;
         for (path, document) in openapi::v3(kinds, is_writable) {
-            let document = Document::of(&document);
+            let document = Document::from_json(&document);
             let hash = document.etag.trim_matches('"').to_owned();
             schemas.insert(path.clone(), json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")}));
             documents.by_path.insert(format!("openapi/v3/{path}"), document);
@@ -110,43 +110,43 @@ impl Documents {
     }
 
     fn add(&mut self, path: &str, json: &Json) {
-        self.by_path.insert(path.to_owned(), Document::of(json));
+        self.by_path.insert(path.to_owned(), Document::from_json(json));
     }
 
     /// Returns the form that this document has in addition to plain JSON.
-    pub(crate) fn other_form(target: &Target<'_>) -> Option<OtherForm> {
+    pub(crate) fn other_form(target: &RequestTarget<'_>) -> Option<OtherForm> {
         match target {
-            Target::Core | Target::Groups => Some(OtherForm::Aggregated),
-            Target::OpenApiV2 => Some(OtherForm::Protobuf),
+            RequestTarget::Core | RequestTarget::Groups => Some(OtherForm::Aggregated),
+            RequestTarget::OpenApiV2 => Some(OtherForm::Protobuf),
             _ => None,
         }
     }
 
     /// Returns the document at this path, as plain JSON or in its other form.
-    pub(crate) fn get(&self, target: &Target<'_>, form: Option<OtherForm>) -> Option<&Document> {
+    pub(crate) fn get(&self, target: &RequestTarget<'_>, form: Option<OtherForm>) -> Option<&Document> {
         let of = |group: &str| if group.is_empty() { "api".to_owned() } else { format!("apis/{group}") };
         let path = match target {
-            Target::Root => String::new(),
-            Target::Version => "version".to_owned(),
-            Target::Core => "api".to_owned(),
-            Target::Groups => "apis".to_owned(),
-            Target::Group(group) => of(group),
-            Target::GroupVersion(group, version) => format!("{}/{version}", of(group)),
-            Target::OpenApiV2 => "openapi/v2".to_owned(),
-            Target::OpenApiV3 => "openapi/v3".to_owned(),
-            Target::OpenApiV3Group(group, version) => format!("openapi/v3/{}/{version}", of(group)),
-            Target::Health(_)
-            | Target::Console(_)
-            | Target::Queries(_)
-            | Target::Parameters(_)
-            | Target::Counts(_)
-            | Target::Rejects(_)
-            | Target::Units(_)
-            | Target::Policies(_)
-            | Target::SelfReview(_)
-            | Target::Namespaces(_)
-            | Target::Events(_)
-            | Target::Objects(_) => return None,
+            RequestTarget::Root => String::new(),
+            RequestTarget::Version => "version".to_owned(),
+            RequestTarget::Core => "api".to_owned(),
+            RequestTarget::Groups => "apis".to_owned(),
+            RequestTarget::Group(group) => of(group),
+            RequestTarget::GroupVersion(group, version) => format!("{}/{version}", of(group)),
+            RequestTarget::OpenApiV2 => "openapi/v2".to_owned(),
+            RequestTarget::OpenApiV3 => "openapi/v3".to_owned(),
+            RequestTarget::OpenApiV3Group(group, version) => format!("openapi/v3/{}/{version}", of(group)),
+            RequestTarget::Health(_)
+            | RequestTarget::Console(_)
+            | RequestTarget::Queries(_)
+            | RequestTarget::Parameters(_)
+            | RequestTarget::Counts(_)
+            | RequestTarget::Rejects(_)
+            | RequestTarget::Units(_)
+            | RequestTarget::Policies(_)
+            | RequestTarget::SelfReview(_)
+            | RequestTarget::Namespaces(_)
+            | RequestTarget::Events(_)
+            | RequestTarget::Objects(_) => return None,
         };
         self.by_path.get(&if form.is_some() { path + "*" } else { path })
     }

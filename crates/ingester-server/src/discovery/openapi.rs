@@ -35,10 +35,10 @@ pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
             |schema: Json| json!({"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}});
         let parameter =
             |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
-        paths.extend(operations(&Served::of(kind, writable), &answer(reference(&name(kind))), parameter));
+        paths.extend(operations(&ServedResource::for_kind(kind, writable), &answer(reference(&name(kind))), parameter));
     }
     for own in own::all(kinds) {
-        let served = Served::own(&own);
+        let served = ServedResource::own(&own);
         let Parts { schemas, paths } = documents.entry(group_path(own.group, own.version)).or_default();
         let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
         let metadata = json!({"allOf": [reference(METADATA)], "default": {}, "description": OF_METADATA});
@@ -70,10 +70,10 @@ pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
         definitions.insert(name(kind), schema);
         let answer = json!({"200": {"description": "OK", "schema": reference(&name(kind))}});
         let parameter = |name: &str| json!({"name": name, "in": "query", "type": "string", "uniqueItems": true});
-        paths.extend(operations(&Served::of(kind, writable), &answer, parameter));
+        paths.extend(operations(&ServedResource::for_kind(kind, writable), &answer, parameter));
     }
     for own in own::all(kinds) {
-        let served = Served::own(&own);
+        let served = ServedResource::own(&own);
         let mut metadata = reference(METADATA);
         metadata["description"] = OF_METADATA.into();
         definitions.insert(served.name(), own.schema(metadata));
@@ -97,11 +97,11 @@ fn group_path(group: &str, version: &str) -> String {
 
 /// Returns the name of a kind's schema.
 fn name(kind: &Kind) -> String {
-    Served::of(kind, false).name()
+    ServedResource::for_kind(kind, false).name()
 }
 
 /// A resource: of a kind, or this server's own.
-struct Served<'k> {
+struct ServedResource<'k> {
     group: &'k str,
     version: &'k str,
     kind: &'k str,
@@ -113,9 +113,9 @@ struct Served<'k> {
     writable: bool,
 }
 
-impl<'k> Served<'k> {
-    fn of(kind: &'k Kind, writable: bool) -> Self {
-        Served {
+impl<'k> ServedResource<'k> {
+    fn for_kind(kind: &'k Kind, writable: bool) -> Self {
+        ServedResource {
             group: kind.group(),
             version: kind.version(),
             kind: kind.kind(),
@@ -128,7 +128,7 @@ impl<'k> Served<'k> {
 
     fn own(own: &OwnResource) -> Self {
         let OwnResource { group, version, kind, plural, is_read, .. } = *own;
-        Served { group, version, kind, plural: plural.into(), namespaced: false, is_read, writable: false }
+        ServedResource { group, version, kind, plural: plural.into(), namespaced: false, is_read, writable: false }
     }
 
     /// Returns the name of its schema: the group backwards, version and kind.
@@ -143,7 +143,7 @@ impl<'k> Served<'k> {
 const OF_PATCH: [&str; 2] = ["dryRun", "fieldValidation"];
 
 /// Returns the paths of a resource's objects. Clients use them to find its schema and to see if its objects can be changed.
-fn operations(served: &Served<'_>, answer: &Json, parameter: impl Fn(&str) -> Json) -> Vec<(String, Json)> {
+fn operations(served: &ServedResource<'_>, answer: &Json, parameter: impl Fn(&str) -> Json) -> Vec<(String, Json)> {
     let (group, plural) = (group_path(served.group, served.version), &served.plural);
     let place = if served.namespaced { "namespaces/{namespace}/" } else { "" };
     let operation = |action: &str| {

@@ -12,10 +12,10 @@ struct Message {
 }
 
 /// A field of a message: its name in JSON, its number, and its content.
-type Field = (&'static str, u32, Has);
+type Field = (&'static str, u32, FieldContent);
 
 #[derive(Clone, Copy)]
-enum Has {
+enum FieldContent {
     Text,
     Texts,
     Flag,
@@ -35,58 +35,69 @@ enum Has {
 
 static DOCUMENT: Message = Message {
     fields: &[
-        ("swagger", 1, Has::Text),
-        ("info", 2, Has::Messages(&[], &INFO)),
-        ("paths", 8, Has::Named(2, &[], &PATH)),
-        ("definitions", 9, Has::Named(1, &[], &SCHEMA)),
+        ("swagger", 1, FieldContent::Text),
+        ("info", 2, FieldContent::Messages(&[], &INFO)),
+        ("paths", 8, FieldContent::Named(2, &[], &PATH)),
+        ("definitions", 9, FieldContent::Named(1, &[], &SCHEMA)),
     ],
     extensions: None,
 };
-static INFO: Message = Message { fields: &[("title", 1, Has::Text), ("version", 2, Has::Text)], extensions: None };
+static INFO: Message =
+    Message { fields: &[("title", 1, FieldContent::Text), ("version", 2, FieldContent::Text)], extensions: None };
 static PATH: Message = Message {
-    fields: &[("get", 2, Has::Messages(&[], &OPERATION)), ("patch", 7, Has::Messages(&[], &OPERATION))],
+    fields: &[
+        ("get", 2, FieldContent::Messages(&[], &OPERATION)),
+        ("patch", 7, FieldContent::Messages(&[], &OPERATION)),
+    ],
     extensions: None,
 };
 static OPERATION: Message = Message {
     fields: &[
         // Parameter, NonBodyParameter, QueryParameterSubSchema
-        ("parameters", 8, Has::Messages(&[1, 2, 3], &PARAMETER)),
-        ("responses", 9, Has::Named(1, &[1], &RESPONSE)),
+        ("parameters", 8, FieldContent::Messages(&[1, 2, 3], &PARAMETER)),
+        ("responses", 9, FieldContent::Named(1, &[1], &RESPONSE)),
     ],
     extensions: Some(13),
 };
 static PARAMETER: Message = Message {
-    fields: &[("in", 2, Has::Text), ("name", 4, Has::Text), ("type", 6, Has::Text), ("uniqueItems", 20, Has::Flag)],
+    fields: &[
+        ("in", 2, FieldContent::Text),
+        ("name", 4, FieldContent::Text),
+        ("type", 6, FieldContent::Text),
+        ("uniqueItems", 20, FieldContent::Flag),
+    ],
     extensions: None,
 };
-static RESPONSE: Message =
-    Message { fields: &[("description", 1, Has::Text), ("schema", 2, Has::Messages(&[1], &SCHEMA))], extensions: None };
+static RESPONSE: Message = Message {
+    fields: &[("description", 1, FieldContent::Text), ("schema", 2, FieldContent::Messages(&[1], &SCHEMA))],
+    extensions: None,
+};
 static SCHEMA: Message = Message {
     fields: &[
-        ("$ref", 1, Has::Text),
-        ("format", 2, Has::Text),
-        ("title", 3, Has::Text),
-        ("description", 4, Has::Text),
-        ("default", 5, Has::Any),
-        ("multipleOf", 6, Has::Number),
-        ("maximum", 7, Has::Number),
-        ("exclusiveMaximum", 8, Has::Flag),
-        ("minimum", 9, Has::Number),
-        ("exclusiveMinimum", 10, Has::Flag),
-        ("maxLength", 11, Has::Integer),
-        ("minLength", 12, Has::Integer),
-        ("pattern", 13, Has::Text),
-        ("maxItems", 14, Has::Integer),
-        ("minItems", 15, Has::Integer),
-        ("uniqueItems", 16, Has::Flag),
-        ("maxProperties", 17, Has::Integer),
-        ("minProperties", 18, Has::Integer),
-        ("required", 19, Has::Texts),
-        ("additionalProperties", 21, Has::SchemaOrFlag),
-        ("type", 22, Has::Types),
-        ("items", 23, Has::Messages(&[1], &SCHEMA)),
-        ("properties", 25, Has::Named(1, &[], &SCHEMA)),
-        ("example", 30, Has::Any),
+        ("$ref", 1, FieldContent::Text),
+        ("format", 2, FieldContent::Text),
+        ("title", 3, FieldContent::Text),
+        ("description", 4, FieldContent::Text),
+        ("default", 5, FieldContent::Any),
+        ("multipleOf", 6, FieldContent::Number),
+        ("maximum", 7, FieldContent::Number),
+        ("exclusiveMaximum", 8, FieldContent::Flag),
+        ("minimum", 9, FieldContent::Number),
+        ("exclusiveMinimum", 10, FieldContent::Flag),
+        ("maxLength", 11, FieldContent::Integer),
+        ("minLength", 12, FieldContent::Integer),
+        ("pattern", 13, FieldContent::Text),
+        ("maxItems", 14, FieldContent::Integer),
+        ("minItems", 15, FieldContent::Integer),
+        ("uniqueItems", 16, FieldContent::Flag),
+        ("maxProperties", 17, FieldContent::Integer),
+        ("minProperties", 18, FieldContent::Integer),
+        ("required", 19, FieldContent::Texts),
+        ("additionalProperties", 21, FieldContent::SchemaOrFlag),
+        ("type", 22, FieldContent::Types),
+        ("items", 23, FieldContent::Messages(&[1], &SCHEMA)),
+        ("properties", 25, FieldContent::Named(1, &[], &SCHEMA)),
+        ("example", 30, FieldContent::Any),
     ],
     extensions: Some(31),
 };
@@ -111,37 +122,39 @@ fn message(json: &Json, Message { fields, extensions }: &Message) -> Vec<u8> {
     out
 }
 
-fn put(out: &mut Vec<u8>, number: u32, has: Has, value: &Json) {
+fn put(out: &mut Vec<u8>, number: u32, has: FieldContent, value: &Json) {
     match has {
-        Has::Text | Has::Texts => {
+        FieldContent::Text | FieldContent::Texts => {
             each(value).iter().filter_map(Json::as_str).for_each(|text| put_bytes(out, number, text.as_bytes()));
         }
-        Has::Flag => value.as_bool().into_iter().for_each(|flag| put_varint(out, number, flag.into())),
+        FieldContent::Flag => value.as_bool().into_iter().for_each(|flag| put_varint(out, number, flag.into())),
         // A negative integer is written in its 64-bit form.
-        Has::Integer => value.as_i64().into_iter().for_each(|value| put_varint(out, number, value.cast_unsigned())),
-        Has::Number => {
+        FieldContent::Integer => {
+            value.as_i64().into_iter().for_each(|value| put_varint(out, number, value.cast_unsigned()))
+        }
+        FieldContent::Number => {
             if let Some(value) = value.as_f64() {
                 varint(out, u64::from(number) << 3 | 1);
                 out.extend(value.to_le_bytes());
             }
         }
-        Has::Any => put_bytes(out, number, &any(value)),
-        Has::Messages(within, of) => {
+        FieldContent::Any => put_bytes(out, number, &any(value)),
+        FieldContent::Messages(within, of) => {
             each(value).iter().for_each(|value| put_bytes(out, number, &wrapped(within, message(value, of))));
         }
-        Has::Named(entry, within, of) => {
+        FieldContent::Named(entry, within, of) => {
             let mut all = Vec::new();
             for (name, value) in value.as_object().into_iter().flatten() {
                 put_bytes(&mut all, entry, &named(name, &wrapped(within, message(value, of))));
             }
             put_bytes(out, number, &all);
         }
-        Has::Types => {
+        FieldContent::Types => {
             let mut types = Vec::new();
-            put(&mut types, 1, Has::Texts, value);
+            put(&mut types, 1, FieldContent::Texts, value);
             put_bytes(out, number, &types);
         }
-        Has::SchemaOrFlag => {
+        FieldContent::SchemaOrFlag => {
             let mut item = Vec::new();
             match value.as_bool() {
                 Some(flag) => put_varint(&mut item, 2, flag.into()),
@@ -206,7 +219,7 @@ mod tests {
     use serde_json::json;
 
     /// Returns the fields of a message: numbers and contents.
-    fn shown(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    fn read_fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let next = |bytes: &mut &[u8]| {
             let (mut value, mut shift) = (0_u64, 0);
             loop {
@@ -239,12 +252,12 @@ mod tests {
     /// Returns the content at these numbers, one within the other; if a field occurs several times, the last one.
     fn at(bytes: &[u8], numbers: &[u64]) -> Vec<u8> {
         numbers.iter().fold(bytes.to_vec(), |bytes, number| {
-            let found = shown(&bytes).into_iter().rfind(|(of, _)| of == number);
+            let found = read_fields(&bytes).into_iter().rfind(|(of, _)| of == number);
             found.unwrap_or_else(|| panic!("no {number} of {numbers:?}")).1
         })
     }
 
-    fn text(bytes: &[u8], numbers: &[u64]) -> String {
+    fn read_text(bytes: &[u8], numbers: &[u64]) -> String {
         String::from_utf8(at(bytes, numbers)).unwrap()
     }
 
@@ -264,26 +277,26 @@ mod tests {
         });
         let whole = json!({"swagger": "2.0", "definitions": {"Pod": schema}, "paths": {"/p": {"patch": patch}}});
         let bytes = document(&whole);
-        assert_eq!(text(&bytes, &[1]), "2.0");
-        assert_eq!(text(&bytes, &[9, 1, 1]), "Pod");
+        assert_eq!(read_text(&bytes, &[1]), "2.0");
+        assert_eq!(read_text(&bytes, &[9, 1, 1]), "Pod");
         let pod = at(&bytes, &[9, 1, 2]);
-        assert_eq!(text(&pod, &[22, 1]), "object");
-        assert_eq!(text(&pod, &[4]), long);
-        assert_eq!(shown(&pod).iter().filter(|(number, _)| *number == 19).count(), 2);
+        assert_eq!(read_text(&pod, &[22, 1]), "object");
+        assert_eq!(read_text(&pod, &[4]), long);
+        assert_eq!(read_fields(&pod).iter().filter(|(number, _)| *number == 19).count(), 2);
         assert_eq!(at(&pod, &[9]), 0.5_f64.to_le_bytes());
         assert_eq!(at(&pod, &[12]), (-1_i64).to_le_bytes());
         assert_eq!(at(&pod, &[21, 2]), 0_u64.to_le_bytes());
-        assert_eq!(text(&pod, &[5, 2]), r#"{"a":[1]}"#);
-        assert_eq!(text(&pod, &[23, 1, 1]), "#/definitions/M");
-        assert_eq!(text(&pod, &[31, 1]), "x-kubernetes-group-version-kind");
-        assert_eq!(text(&pod, &[31, 2, 2]), r#"[{"group":"","kind":"Pod","version":"v1"}]"#);
-        assert_eq!(text(&pod, &[25, 1, 2, 25, 1, 1]), "deep");
-        assert!(shown(&pod).iter().all(|(number, _)| [4, 5, 9, 12, 19, 21, 22, 23, 25, 31].contains(number)));
-        assert_eq!(text(&bytes, &[8, 2, 1]), "/p");
+        assert_eq!(read_text(&pod, &[5, 2]), r#"{"a":[1]}"#);
+        assert_eq!(read_text(&pod, &[23, 1, 1]), "#/definitions/M");
+        assert_eq!(read_text(&pod, &[31, 1]), "x-kubernetes-group-version-kind");
+        assert_eq!(read_text(&pod, &[31, 2, 2]), r#"[{"group":"","kind":"Pod","version":"v1"}]"#);
+        assert_eq!(read_text(&pod, &[25, 1, 2, 25, 1, 1]), "deep");
+        assert!(read_fields(&pod).iter().all(|(number, _)| [4, 5, 9, 12, 19, 21, 22, 23, 25, 31].contains(number)));
+        assert_eq!(read_text(&bytes, &[8, 2, 1]), "/p");
         let patch = at(&bytes, &[8, 2, 2, 7]);
-        assert_eq!(text(&patch, &[8, 1, 2, 3, 4]), "dryRun");
+        assert_eq!(read_text(&patch, &[8, 1, 2, 3, 4]), "dryRun");
         assert_eq!(at(&patch, &[8, 1, 2, 3, 20]), 1_u64.to_le_bytes());
-        assert_eq!(text(&patch, &[9, 1, 2, 1, 2, 1, 1]), "#/definitions/Pod");
-        assert_eq!(text(&patch, &[13, 2, 2]), "\"patch\"");
+        assert_eq!(read_text(&patch, &[9, 1, 2, 1, 2, 1, 1]), "#/definitions/Pod");
+        assert_eq!(read_text(&patch, &[13, 2, 2]), "\"patch\"");
     }
 }

@@ -1,19 +1,19 @@
-use super::{Documents, Writable};
+use super::{Documents, WriteScope};
 use crate::request::accept::OtherForm;
-use crate::request::path::{Target, parse};
+use crate::request::path::{RequestTarget, parse};
 use crd_specs::KINDS;
 use ingester_core::kind::find;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 fn document(path: &str, aggregated: bool) -> Json {
-    let documents = Documents::new(KINDS, Writable::All, true);
+    let documents = Documents::new(KINDS, WriteScope::All, true);
     let target = parse(path).unwrap();
     let document = documents.get(&target, aggregated.then_some(OtherForm::Aggregated));
     serde_json::from_slice(&document.unwrap_or_else(|| panic!("no {path}")).body).unwrap()
 }
 
-fn text(documents: &Documents, target: &Target<'_>, form: Option<OtherForm>) -> String {
+fn render_document(documents: &Documents, target: &RequestTarget<'_>, form: Option<OtherForm>) -> String {
     String::from_utf8(documents.get(target, form).unwrap().body.to_vec()).unwrap()
 }
 
@@ -100,16 +100,16 @@ fn kubectl_finds_that_objects_can_be_patched() {
         assert_eq!(names, ["dryRun", "fieldValidation"]);
         assert!(parameters.iter().all(|parameter| !parameter[ty].is_null()), "{patch}");
     }
-    let read_only = Documents::new(KINDS, Writable::Nothing, false);
-    assert!(!text(&read_only, &Target::OpenApiV2, None).contains("\"patch\""));
+    let read_only = Documents::new(KINDS, WriteScope::Nothing, false);
+    assert!(!render_document(&read_only, &RequestTarget::OpenApiV2, None).contains("\"patch\""));
 }
 
 #[test]
 fn a_server_that_does_not_write_says_so() {
-    let documents = Documents::new(KINDS, Writable::Nothing, false);
+    let documents = Documents::new(KINDS, WriteScope::Nothing, false);
     let of_group = parse("/apis/michelangelo.api/v2").unwrap();
-    for (target, form) in [(Target::Groups, Some(OtherForm::Aggregated)), (of_group, None)] {
-        let text = text(&documents, &target, form);
+    for (target, form) in [(RequestTarget::Groups, Some(OtherForm::Aggregated)), (of_group, None)] {
+        let text = render_document(&documents, &target, form);
         assert!(text.contains("\"list\"") && !text.contains("delete") && !text.contains("restore"), "{text}");
         assert!(!text.contains("\"watch\""), "{text}");
     }
@@ -120,7 +120,7 @@ fn schemas_are_found_by_the_index_and_by_the_kind() {
     let index = document("/openapi/v3", false);
     let url = index["paths"]["apis/michelangelo.api/v2"]["serverRelativeURL"].as_str().unwrap();
     let (path, hash) = url.split_once("?hash=").unwrap();
-    let documents = Documents::new(KINDS, Writable::All, true);
+    let documents = Documents::new(KINDS, WriteScope::All, true);
     let found = documents.get(&parse(path).unwrap(), None).unwrap();
     assert_eq!(found.etag.trim_matches('"'), hash);
     let schemas = document(path, false);
@@ -228,7 +228,7 @@ fn every_kind_has_its_place_in_the_root() {
     for path in ["/apis", "/apis/michelangelo.api/v2", "/openapi/v3", "/version", "/apis/mirror.michelangelo.api"] {
         assert!(paths.contains(&path.into()), "{path}: {paths:?}");
     }
-    assert!(Documents::new(KINDS, Writable::All, true).get(&parse("/apis/none").unwrap(), None).is_none());
+    assert!(Documents::new(KINDS, WriteScope::All, true).get(&parse("/apis/none").unwrap(), None).is_none());
 }
 
 #[test]

@@ -21,10 +21,10 @@ pub(super) struct Cache<T> {
 }
 
 /// The slot of one answer. The caller that holds its lock is asking.
-type Slot<T> = tokio::sync::Mutex<Option<Answer<T>>>;
+type Slot<T> = tokio::sync::Mutex<Option<CacheEntry<T>>>;
 
 #[derive(Debug)]
-struct Answer<T> {
+struct CacheEntry<T> {
     /// The time when it arrived.
     at: Instant,
     what: Result<T, ReviewError>,
@@ -65,7 +65,7 @@ impl<T: Clone> Cache<T> {
         let what = ask.await;
         let at = Instant::now();
         let until = at + what.as_ref().map(holds).unwrap_or_default();
-        *answer = Some(Answer { at, what: what.clone(), until });
+        *answer = Some(CacheEntry { at, what: what.clone(), until });
         (what, false)
     }
 

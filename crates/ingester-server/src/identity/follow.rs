@@ -42,7 +42,7 @@ impl std::fmt::Debug for Sources {
 
 /// The result of reading the trusted authorities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
+pub enum AuthorityReading {
     /// Both were read.
     All,
     /// The front proxy, which is not [`FrontProxy::Required`], could not be read. It is read again soon.
@@ -89,7 +89,7 @@ impl Sources {
     ///
     /// # Errors
     /// If one of them cannot be read or used. A front proxy that is not [`FrontProxy::Required`] may be missing.
-    pub async fn read(&self, identity: &Identity) -> Result<Read, FollowError> {
+    pub async fn read(&self, identity: &Identity) -> Result<AuthorityReading, FollowError> {
         if let Some(path) = &self.users {
             let failed = |error| FollowError::File { path: path.clone(), error };
             let text = tokio::task::spawn_blocking({
@@ -111,12 +111,12 @@ impl Sources {
                         %error,
                         "Cannot read which front proxy to trust: requests through an APIService may be refused; trying again"
                     );
-                    return Ok(Read::WithoutProxy);
+                    return Ok(AuthorityReading::WithoutProxy);
                 }
                 (Err(error), _) => return Err(error),
             }
         }
-        Ok(Read::All)
+        Ok(AuthorityReading::All)
     }
 
     async fn trusted_proxy(&self) -> Result<Option<TrustedProxy>, FollowError> {
@@ -131,18 +131,18 @@ impl Sources {
     }
 
     /// Reads both repeatedly until `stop` is cancelled; `last` is the result of the last reading.
-    pub async fn follow(self, identity: Identity, mut last: Read, stop: CancellationToken) {
+    pub async fn follow(self, identity: Identity, mut last: AuthorityReading, stop: CancellationToken) {
         if self.front_proxy == FrontProxy::Never && self.users.is_none() {
             return;
         }
         let mut again = AGAIN;
         loop {
             let pause = match last {
-                Read::All => {
+                AuthorityReading::All => {
                     again = AGAIN;
                     self.every
                 }
-                Read::WithoutProxy => {
+                AuthorityReading::WithoutProxy => {
                     let pause = again.min(self.every);
                     again = (again * 2).min(self.every);
                     pause
@@ -153,7 +153,7 @@ impl Sources {
             }
             match self.read(&identity).await {
                 Ok(read) => {
-                    if (last, read) == (Read::WithoutProxy, Read::All) {
+                    if (last, read) == (AuthorityReading::WithoutProxy, AuthorityReading::All) {
                         tracing::info!("The front proxy is known now");
                     }
                     last = read;

@@ -29,15 +29,15 @@ mod review;
 mod tests;
 
 pub use authority::{Authority, AuthorityError};
-pub use follow::{FollowError, Read, Sources};
+pub use follow::{AuthorityReading, FollowError, Sources};
 pub use peer::Peer;
 pub use proxy::{FrontProxyError, TrustedProxy};
 pub use rate::Rate;
 pub use review::{Access, ApiServer, ReviewError, Reviewer};
 
 use crate::caller::{Attributes, Caller};
-use crate::metrics::{Metrics, Review, Reviewed};
-use crate::places::Places;
+use crate::metrics::{Metrics, Review, ReviewResult};
+use crate::places::RequestSlots;
 use crate::status::{Reason, Resource, Status};
 use cache::{Cache, Key};
 use http::StatusCode;
@@ -45,9 +45,9 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use k8s_openapi::api::authorization::v1::SelfSubjectAccessReviewSpec;
 use parking_lot::RwLock;
-use proxy::Said;
+use proxy::ProxyClaim;
 use rate::Rates;
-use recent::Recent;
+use recent::RecentTokens;
 use rustls::pki_types::UnixTime;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
@@ -117,19 +117,19 @@ impl fmt::Debug for Bearer {
 struct Inner {
     rates: Rates,
     /// `None`: callers are not authenticated, and may do everything.
-    checked: Option<Checked>,
+    checked: Option<CallerChecks>,
 }
 
-struct Checked {
+struct CallerChecks {
     reviewer: Box<dyn Reviewer>,
     audiences: Vec<String>,
     proxy: RwLock<Option<Arc<TrustedProxy>>>,
     users: RwLock<Option<Authority>>,
     tokens: Cache<Option<Arc<Caller>>>,
     accesses: Cache<Access>,
-    reviews: Places,
+    reviews: RequestSlots,
     token_reviews: Semaphore,
-    recent: Recent,
+    recent: RecentTokens,
     recent_reviews: Semaphore,
     metrics: Metrics,
 }
@@ -144,16 +144,16 @@ impl Identity {
     /// Asks this reviewer. Tokens must be for one of `audiences`; without audiences, for the API server. Certificates are trusted only
     /// after [`Identity::trust_proxy`] and [`Identity::trust_users`] named their authorities.
     pub fn new(reviewer: impl Reviewer + 'static, audiences: Vec<String>, rate: Rate, metrics: Metrics) -> Self {
-        let checked = Checked {
+        let checked = CallerChecks {
             reviewer: Box::new(reviewer),
             audiences,
             proxy: RwLock::default(),
             users: RwLock::default(),
             tokens: Cache::new(),
             accesses: Cache::new(),
-            reviews: Places::new(REVIEWS),
+            reviews: RequestSlots::new(REVIEWS),
             token_reviews: Semaphore::new(TOKENS - OF_RECENT),
-            recent: Recent::new(),
+            recent: RecentTokens::new(),
             recent_reviews: Semaphore::new(OF_RECENT),
             metrics,
         };
@@ -305,7 +305,7 @@ impl Identity {
     }
 }
 
-impl Checked {
+impl CallerChecks {
     /// Returns the user of the token.
     async fn holder(&self, token: &str) -> Result<Caller, Status> {
         let holds = |caller: &Option<Arc<Caller>>| if caller.is_some() { KNOWN } else { UNKNOWN };
@@ -365,10 +365,10 @@ impl Checked {
 
     fn count(&self, review: Review, cached: bool, answer: Result<bool, &ReviewError>) {
         let result = match answer {
-            _ if cached => Reviewed::Cached,
-            Ok(true) => Reviewed::Yes,
-            Ok(false) => Reviewed::No,
-            Err(_) => Reviewed::Failed,
+            _ if cached => ReviewResult::Cached,
+            Ok(true) => ReviewResult::Yes,
+            Ok(false) => ReviewResult::No,
+            Err(_) => ReviewResult::Failed,
         };
         self.metrics.reviewed(review, result);
     }
@@ -386,11 +386,11 @@ fn by_certificate(
     }
     let now = UnixTime::now();
     match proxy.map(|proxy| proxy.says(headers, peer, now)) {
-        Some(Said::Caller(caller)) => return Some(caller),
-        Some(Said::Refused(name)) => {
+        Some(ProxyClaim::Caller(caller)) => return Some(caller),
+        Some(ProxyClaim::Refused(name)) => {
             tracing::warn!(address = %peer.address, name, "The client certificate is not that of a front proxy: its headers are ignored");
         }
-        Some(Said::Nothing) | None => {}
+        Some(ProxyClaim::Nothing) | None => {}
     }
     match users?.verified(&peer.certificates, now) {
         Ok(subject) if !subject.name.is_empty() => {

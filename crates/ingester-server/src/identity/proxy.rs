@@ -37,7 +37,7 @@ pub enum FrontProxyError {
 
 /// The caller according to a front proxy.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum ProxyClaim {
     /// No statement: the peer is not a front proxy, or it names no user.
     Nothing,
     /// A front proxy must not use this name for a caller.
@@ -79,24 +79,28 @@ impl TrustedProxy {
     }
 
     /// Returns the caller that the peer names, if the peer is a front proxy. Otherwise its headers are ignored.
-    pub(super) fn says(&self, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> Said {
+    pub(super) fn says(&self, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> ProxyClaim {
         let subject = match self.authority.verified(&peer.certificates, now) {
             Ok(subject) => subject,
-            Err(_) => return Said::Nothing,
+            Err(_) => return ProxyClaim::Nothing,
         };
         if !self.names.is_empty() && !self.names.contains(&subject.name) {
-            return Said::Refused(subject.name);
+            return ProxyClaim::Refused(subject.name);
         }
         let first = |names: &[HeaderName]| -> String {
             let values = names.iter().filter_map(|name| headers.get(name));
-            values.map(text).find(|value| !value.is_empty()).unwrap_or_default()
+            values.map(decode_header).find(|value| !value.is_empty()).unwrap_or_default()
         };
         let user = first(&self.users);
         if user.is_empty() {
-            return Said::Nothing;
+            return ProxyClaim::Nothing;
         }
-        let groups =
-            self.groups.iter().flat_map(|name| headers.get_all(name)).map(text).filter(|group| !group.is_empty());
+        let groups = self
+            .groups
+            .iter()
+            .flat_map(|name| headers.get_all(name))
+            .map(decode_header)
+            .filter(|group| !group.is_empty());
         let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in headers {
             let prefix = self.extras.iter().find_map(|prefix| name.as_str().strip_prefix(prefix.as_str()));
@@ -104,10 +108,10 @@ impl TrustedProxy {
                 // As in Kubernetes, a key with a wrong encoding is used as it is.
                 let decoded = percent_decode_str(key).decode_utf8();
                 let key = decoded.map_or_else(|_| key.to_owned(), std::borrow::Cow::into_owned);
-                extra.entry(key).or_default().push(text(value));
+                extra.entry(key).or_default().push(decode_header(value));
             }
         }
-        Said::Caller(Caller { user, uid: first(&self.uids), groups: groups.collect(), extra })
+        ProxyClaim::Caller(Caller { user, uid: first(&self.uids), groups: groups.collect(), extra })
     }
 
     /// Returns true if a front proxy names the caller in this header.
@@ -118,6 +122,6 @@ impl TrustedProxy {
 }
 
 /// Returns the text of a header. Bytes that are not text stay distinct from text.
-fn text(value: &HeaderValue) -> String {
+fn decode_header(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }

@@ -29,11 +29,11 @@ impl Default for Rate {
 pub(super) struct Rates {
     rate: Rate,
     most: usize,
-    callers: Mutex<HashMap<Box<str>, Left>>,
+    callers: Mutex<HashMap<Box<str>, RateAllowance>>,
 }
 
 #[derive(Debug)]
-struct Left {
+struct RateAllowance {
     requests: f64,
     at: Instant,
 }
@@ -50,7 +50,7 @@ impl Rates {
         }
         let (per_second, burst, now) =
             (f64::from(self.rate.per_second), f64::from(self.rate.burst.max(1)), Instant::now());
-        let refilled = |left: &Left| (left.requests + (now - left.at).as_secs_f64() * per_second).min(burst);
+        let refilled = |left: &RateAllowance| (left.requests + (now - left.at).as_secs_f64() * per_second).min(burst);
         let mut callers = self.callers.lock();
         if !callers.contains_key(caller) {
             if callers.len() >= self.most {
@@ -60,7 +60,7 @@ impl Rates {
                     callers.clear();
                 }
             }
-            callers.insert(caller.into(), Left { requests: burst, at: now });
+            callers.insert(caller.into(), RateAllowance { requests: burst, at: now });
         }
         let Some(left) = callers.get_mut(caller) else { return Ok(()) };
         left.requests = refilled(left);

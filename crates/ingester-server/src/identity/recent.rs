@@ -14,14 +14,14 @@ const MOST: usize = 16 << 10;
 
 /// The time when each token was last known to be valid.
 #[derive(Debug)]
-pub(super) struct Recent {
+pub(super) struct RecentTokens {
     known: Mutex<HashMap<Key, Instant>>,
     most: usize,
 }
 
-impl Recent {
+impl RecentTokens {
     pub(super) fn new() -> Self {
-        Recent { known: Mutex::default(), most: MOST }
+        RecentTokens { known: Mutex::default(), most: MOST }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Key, Instant>> {
@@ -52,12 +52,12 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use super::{MINUTES, Recent};
+    use super::{MINUTES, RecentTokens};
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
     async fn a_token_counts_for_minutes_unless_it_is_withdrawn() {
-        let recent = Recent::new();
+        let recent = RecentTokens::new();
         recent.learn([1; 32], true);
         recent.learn([2; 32], true);
         recent.learn([2; 32], false);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn tokens_are_bounded_in_number() {
-        let recent = Recent { most: 8, ..Recent::new() };
+        let recent = RecentTokens { most: 8, ..RecentTokens::new() };
         for token in 0..100 {
             recent.learn([token; 32], true);
             assert!(recent.known().len() <= 8 && recent.has(&[token; 32]));

@@ -15,20 +15,20 @@ use std::time::Duration;
 
 /// An API server that knows the token `good`, and allows ada to list.
 #[derive(Clone)]
-struct Known {
+struct FakeReviewer {
     asked: Arc<Mutex<Vec<String>>>,
     down: Arc<Mutex<Option<ReviewError>>>,
     /// Tokens that begin with `slow` wait for this.
     go: Arc<tokio::sync::Semaphore>,
 }
 
-impl Default for Known {
+impl Default for FakeReviewer {
     fn default() -> Self {
-        Known { asked: Arc::default(), down: Arc::default(), go: Arc::new(tokio::sync::Semaphore::new(0)) }
+        FakeReviewer { asked: Arc::default(), down: Arc::default(), go: Arc::new(tokio::sync::Semaphore::new(0)) }
     }
 }
 
-impl Known {
+impl FakeReviewer {
     fn answer<T>(&self, question: String, answer: T) -> BoxFuture<'_, Result<T, ReviewError>>
     where
         T: Send + 'static,
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-impl Reviewer for Known {
+impl Reviewer for FakeReviewer {
     fn token<'a>(&'a self, token: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
         let ada = Caller { user: "ada".into(), groups: vec!["ml".into()], ..Caller::default() };
         let answer = self.answer(token.to_owned(), (token == "good").then_some(ada));
@@ -64,7 +64,7 @@ impl Reviewer for Known {
 
 struct World {
     identity: Identity,
-    server: Known,
+    server: FakeReviewer,
     proxies: fixture::Authority,
     users: fixture::Authority,
     metrics: Metrics,
@@ -88,7 +88,7 @@ fn config_map(authority: &fixture::Authority, names: &str) -> BTreeMap<String, S
 }
 
 fn world() -> World {
-    let (server, metrics) = (Known::default(), Metrics::new().unwrap());
+    let (server, metrics) = (FakeReviewer::default(), Metrics::new().unwrap());
     let identity = Identity::new(server.clone(), Vec::new(), Rate::default(), metrics.clone());
     let (proxies, users) = (fixture::Authority::new("proxies"), fixture::Authority::new("users"));
     identity.trust_proxy(Some(front_proxy(&proxies, r#"["front-proxy"]"#)));
@@ -474,7 +474,7 @@ async fn nothing_is_allowed_while_the_api_server_cannot_be_asked() {
 #[tokio::test(start_paused = true)]
 async fn a_caller_over_its_rate_learns_when_to_retry() {
     let rate = Rate { per_second: 1, burst: 2 };
-    let identity = Identity::new(Known::default(), Vec::new(), rate, Metrics::new().unwrap());
+    let identity = Identity::new(FakeReviewer::default(), Vec::new(), rate, Metrics::new().unwrap());
     identity.admit(&user("ada")).unwrap();
     identity.admit(&user("ada")).unwrap();
     let response = identity.admit(&user("ada")).unwrap_err().response();
@@ -523,7 +523,7 @@ async fn a_front_proxy_that_was_not_read_is_read_again_after_a_second() {
         assert!(matches!(needed.read(&world.identity).await, Err(super::FollowError::Api(_))));
         let begin = tokio::time::Instant::now();
         let read = sources.read(&world.identity).await.unwrap();
-        assert_eq!(read, super::Read::WithoutProxy, "it is no error");
+        assert_eq!(read, super::AuthorityReading::WithoutProxy, "it is no error");
         assert!(world.is_unauthorized(&ROOT, Some(&proxy)).await);
         let stop = tokio_util::sync::CancellationToken::new();
         let following = tokio::spawn(sources.follow(world.identity.clone(), read, stop.clone()));

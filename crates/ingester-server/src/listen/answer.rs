@@ -1,14 +1,14 @@
 //! Answers one request within the limits.
 
 use super::connections::Open;
-use super::shared::Shared;
-use super::watched::Phase;
+use super::shared::ListenerState;
+use super::watched::ConnectionPhase;
 use super::{Handler, Security, local};
-use crate::body::{Timed, Waits};
+use crate::body::{TimedBody, WaitMark};
 use crate::identity::Peer;
-use crate::metrics::Counted;
-use crate::places::Place;
-use crate::request::path::{self, Target};
+use crate::metrics::GaugeGuard;
+use crate::places::RequestSlot;
+use crate::request::path::{self, RequestTarget};
 use crate::status::{Reason, Status};
 use axum::body::Body;
 use futures::FutureExt as _;
@@ -36,14 +36,14 @@ pub(super) async fn answer<H: Handler>(
     request: Request<Incoming>,
     peer: Peer,
     handler: Arc<H>,
-    shared: Arc<Shared>,
+    shared: Arc<ListenerState>,
     open: Arc<Open>,
-) -> Result<Response<Answer>, Infallible> {
+) -> Result<Response<AnswerBody>, Infallible> {
     let limits = shared.limits;
     let target = path::parse(request.uri().path());
-    let is_open = matches!(target, Ok(Target::Health(_) | Target::Version));
+    let is_open = matches!(target, Ok(RequestTarget::Health(_) | RequestTarget::Version));
     let log = shared.logs.begin(request.method(), request.uri().path(), peer.address);
-    if matches!(target, Ok(Target::Health(_) | Target::Console(_))) {
+    if matches!(target, Ok(RequestTarget::Health(_) | RequestTarget::Console(_))) {
         log.quiet();
     }
     let span = log.span().clone();
@@ -51,7 +51,8 @@ pub(super) async fn answer<H: Handler>(
     let mut response = match checked(&request, &shared) {
         Err(status) => status.response(),
         Ok(()) => {
-            let request = request.map(|body| Body::new(Timed::new(Limited::new(body, limits.body_bytes), limits.body)));
+            let request =
+                request.map(|body| Body::new(TimedBody::new(Limited::new(body, limits.body_bytes), limits.body)));
             within(limits.request, handler.answer(request, peer, log.clone())).instrument(span.clone()).await
         }
     };
@@ -70,8 +71,8 @@ pub(super) async fn answer<H: Handler>(
         // The rest of the request's body may still come.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    let place = response.extensions_mut().remove::<Place>();
-    let waits = response.extensions().get::<Waits>().is_some();
+    let place = response.extensions_mut().remove::<RequestSlot>();
+    let waits = response.extensions().get::<WaitMark>().is_some();
     if waits {
         open.phase().waits();
     } else if place.is_none() {
@@ -79,7 +80,7 @@ pub(super) async fn answer<H: Handler>(
     }
     let stop = waits.then(|| Box::pin(shared.stop.clone().cancelled_owned()));
     let deadline = (!waits).then(|| Box::pin(tokio::time::sleep(limits.answer)));
-    Ok(response.map(|body| Answer {
+    Ok(response.map(|body| AnswerBody {
         body,
         rest: Bytes::new(),
         deadline,
@@ -87,7 +88,7 @@ pub(super) async fn answer<H: Handler>(
         span,
         _place: place,
         _counted: counted,
-        ends: Ends(open.phase().clone()),
+        ends: RequestEnd(open.phase().clone()),
     }))
 }
 
@@ -102,7 +103,7 @@ async fn within(time: Duration, answer: impl Future<Output = Response<Body>>) ->
 }
 
 /// Checks a request by its headers.
-fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
+fn checked(request: &Request<Incoming>, shared: &ListenerState) -> Result<(), Status> {
     let limits = &shared.limits;
     // Each header has a name, a colon, a blank, a value and a line end.
     let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
@@ -138,7 +139,7 @@ fn names_host(version: Version, headers: &HeaderMap) -> Result<(), Status> {
 }
 
 /// The body of an answer. While it exists, its request counts.
-pub(super) struct Answer {
+pub(super) struct AnswerBody {
     body: Body,
     /// Bytes that the body has produced and the connection has not taken.
     rest: Bytes,
@@ -149,21 +150,21 @@ pub(super) struct Answer {
     /// The span of its request.
     span: Span,
     /// The place that its user has taken for the request.
-    _place: Option<Place>,
-    _counted: Counted,
-    ends: Ends,
+    _place: Option<RequestSlot>,
+    _counted: GaugeGuard,
+    ends: RequestEnd,
 }
 
 /// The request has ended, so the next one may arrive.
-struct Ends(Arc<Phase>);
+struct RequestEnd(Arc<ConnectionPhase>);
 
-impl Drop for Ends {
+impl Drop for RequestEnd {
     fn drop(&mut self) {
         self.0.rest();
     }
 }
 
-impl hyper::body::Body for Answer {
+impl hyper::body::Body for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -213,15 +214,15 @@ impl hyper::body::Body for Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Body, Bytes, Ends, PORTION, Phase, Span};
+    use super::{AnswerBody, Body, Bytes, ConnectionPhase, PORTION, RequestEnd, Span};
     use crate::metrics::Metrics;
     use http_body_util::{BodyExt as _, StreamBody};
     use hyper::body::{Body as _, Frame};
     use std::sync::Arc;
     use std::time::Duration;
 
-    fn of(body: Body, time: Duration) -> Answer {
-        Answer {
+    fn make_answer(body: Body, time: Duration) -> AnswerBody {
+        AnswerBody {
             body,
             rest: Bytes::new(),
             deadline: Some(Box::pin(tokio::time::sleep(time))),
@@ -229,14 +230,14 @@ mod tests {
             span: Span::none(),
             _place: None,
             _counted: Metrics::new().unwrap().request(),
-            ends: Ends(Arc::new(Phase::default())),
+            ends: RequestEnd(Arc::new(ConnectionPhase::default())),
         }
     }
 
     #[tokio::test]
     async fn a_large_answer_is_given_in_portions() {
         let whole: Vec<u8> = (0..PORTION * 3 + 5).map(|n| n as u8).collect();
-        let mut answer = of(Body::from(whole.clone()), Duration::MAX);
+        let mut answer = make_answer(Body::from(whole.clone()), Duration::MAX);
         let mut given = Vec::new();
         loop {
             assert_eq!(answer.size_hint().exact(), Some((whole.len() - given.len()) as u64));
@@ -255,7 +256,7 @@ mod tests {
             [vec![b'a'; PORTION + 1], Vec::new(), vec![b'b'; 2]].map(|part| Ok::<_, std::io::Error>(part.into()));
         let trailers = [Ok(Frame::trailers(http::HeaderMap::new()))];
         let frames = parts.map(|part| part.map(Frame::<Bytes>::data)).into_iter().chain(trailers);
-        let answer = of(Body::new(StreamBody::new(futures::stream::iter(frames))), Duration::MAX);
+        let answer = make_answer(Body::new(StreamBody::new(futures::stream::iter(frames))), Duration::MAX);
         assert_eq!(answer.size_hint().exact(), None);
         let all = answer.collect().await.unwrap();
         assert!(all.trailers().is_some());
@@ -264,7 +265,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_time_is_over_within_a_part_too() {
-        let mut answer = of(Body::from(vec![b'a'; 3 * PORTION]), Duration::from_secs(1));
+        let mut answer = make_answer(Body::from(vec![b'a'; 3 * PORTION]), Duration::from_secs(1));
         assert!(answer.frame().await.unwrap().is_ok());
         tokio::time::advance(Duration::from_secs(2)).await;
         assert!(answer.frame().await.unwrap().is_err());

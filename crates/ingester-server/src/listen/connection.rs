@@ -1,12 +1,12 @@
 //! One connection: handshake, requests, end.
 
-use super::answer::{self, Answer};
+use super::answer::{self, AnswerBody};
 use super::connections::Open;
-use super::shared::Shared;
-use super::watched::Watched;
+use super::shared::ListenerState;
+use super::watched::WatchedSocket;
 use super::{Handler, Security};
 use crate::identity::Peer;
-use crate::metrics::Refused;
+use crate::metrics::RefusalReason;
 use futures::future::BoxFuture;
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -31,7 +31,7 @@ pub(super) struct Connection<H> {
     pub(super) stream: TcpStream,
     pub(super) address: SocketAddr,
     pub(super) open: Arc<Open>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ListenerState>,
     pub(super) handler: Arc<H>,
 }
 
@@ -42,7 +42,7 @@ impl<H: Handler> Connection<H> {
         // Send answers at once. If setting this fails, they are only slower.
         let _ = stream.set_nodelay(true);
         let limits = &shared.limits;
-        let stream = Watched::new(stream, open.phase().clone(), limits.head, limits.idle, limits.stalled);
+        let stream = WatchedSocket::new(stream, open.phase().clone(), limits.head, limits.idle, limits.stalled);
         let end = open.end().clone();
         let requests = async {
             match &shared.security {
@@ -68,8 +68,8 @@ impl<H: Handler> Connection<H> {
     }
 }
 
-fn refused(shared: &Shared, address: SocketAddr, error: &str) {
-    shared.metrics.refused(Refused::Handshake);
+fn refused(shared: &ListenerState, address: SocketAddr, error: &str) {
+    shared.metrics.refused(RefusalReason::Handshake);
     tracing::debug!(%address, error, "TLS was not agreed on");
 }
 
@@ -115,14 +115,14 @@ async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, reque
 struct Requests<H> {
     open: Arc<Open>,
     peer: Peer,
-    shared: Arc<Shared>,
+    shared: Arc<ListenerState>,
     handler: Arc<H>,
 }
 
 impl<H: Handler> hyper::service::Service<Request<Incoming>> for Requests<H> {
-    type Response = Response<Answer>;
+    type Response = Response<AnswerBody>;
     type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response<Answer>, Infallible>>;
+    type Future = BoxFuture<'static, Result<Response<AnswerBody>, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         if !self.open.phase().busy() {

@@ -7,7 +7,7 @@
 //! receive slowly keep no other client out. A share of the connections per address would not help: behind a proxy all clients have the same
 //! address.
 
-use super::watched::{Idle, Phase, WaitsFor};
+use super::watched::{AwaitedEvent, ConnectionPhase, IdlePhase};
 use parking_lot::{Mutex, MutexGuard};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,12 +24,12 @@ pub(super) struct Connections {
 struct All {
     /// The number of the next connection.
     next: u64,
-    by_number: HashMap<u64, One>,
+    by_number: HashMap<u64, ConnectionEntry>,
 }
 
 #[derive(Debug)]
-struct One {
-    phase: Arc<Phase>,
+struct ConnectionEntry {
+    phase: Arc<ConnectionPhase>,
     /// The last caller.
     caller: Option<Arc<str>>,
     end: CancellationToken,
@@ -37,7 +37,7 @@ struct One {
 
 /// A connection that is admitted.
 #[derive(Debug)]
-pub(super) struct Admitted {
+pub(super) struct AdmittedConnection {
     pub(super) open: Open,
     /// Another one was closed for it.
     pub(super) instead: bool,
@@ -48,7 +48,7 @@ pub(super) struct Admitted {
 pub(super) struct Open {
     of: Arc<Connections>,
     number: u64,
-    phase: Arc<Phase>,
+    phase: Arc<ConnectionPhase>,
     end: CancellationToken,
 }
 
@@ -63,7 +63,7 @@ impl Connections {
     }
 
     /// Admits a new connection, which ends with `end` or when it gives way. Returns `None` if no other connection gives way to it.
-    pub(super) fn admit(self: &Arc<Self>, end: &CancellationToken) -> Option<Admitted> {
+    pub(super) fn admit(self: &Arc<Self>, end: &CancellationToken) -> Option<AdmittedConnection> {
         let mut all = self.all();
         let is_full = all.by_number.len() >= self.most;
         if is_full {
@@ -74,11 +74,11 @@ impl Connections {
         }
         let number = all.next;
         all.next += 1;
-        let (phase, end) = (Arc::new(Phase::default()), end.child_token());
+        let (phase, end) = (Arc::new(ConnectionPhase::default()), end.child_token());
         phase.begin();
-        all.by_number.insert(number, One { phase: phase.clone(), caller: None, end: end.clone() });
+        all.by_number.insert(number, ConnectionEntry { phase: phase.clone(), caller: None, end: end.clone() });
         let open = Open { of: self.clone(), number, phase, end };
-        Some(Admitted { open, instead: is_full })
+        Some(AdmittedConnection { open, instead: is_full })
     }
 }
 
@@ -89,16 +89,16 @@ impl All {
         for caller in self.by_number.values().filter_map(|one| one.caller.as_deref()) {
             *of_caller.entry(caller).or_default() += 1;
         }
-        let candidate = |(number, one): (&u64, &One)| {
+        let candidate = |(number, one): (&u64, &ConnectionEntry)| {
             let idle = one.phase.idle()?;
             let own = one.caller.as_deref().map(|caller| of_caller.get(caller).copied().unwrap_or_default());
             let rank = self.rank(own, idle.waits_for)?;
             Some(((rank, idle.begun, *number), idle))
         };
-        let mut idle: Vec<(_, Idle)> = self.by_number.iter().filter_map(candidate).collect();
+        let mut idle: Vec<(_, IdlePhase)> = self.by_number.iter().filter_map(candidate).collect();
         idle.sort_unstable_by_key(|(order, _)| *order);
         // Do not close it if a request has just arrived.
-        let closes = |&((_, _, number), seen): &(_, Idle)| {
+        let closes = |&((_, _, number), seen): &(_, IdlePhase)| {
             self.by_number.get(&number).filter(|one| one.phase.close(seen)).map(|_| number)
         };
         idle.iter().find_map(closes)
@@ -106,12 +106,12 @@ impl All {
 
     /// Returns the rank by which connections give way: the lowest first; with `None` never. `own` is the number of connections of its
     /// caller.
-    fn rank(&self, own: Option<usize>, waits_for: WaitsFor) -> Option<(Reverse<usize>, WaitsFor)> {
+    fn rank(&self, own: Option<usize>, waits_for: AwaitedEvent) -> Option<(Reverse<usize>, AwaitedEvent)> {
         match (own, waits_for) {
             // The answer is short.
-            (None, WaitsFor::Client) => None,
-            (None, _) => Some((Reverse(usize::MAX), WaitsFor::Request)),
-            (Some(own), WaitsFor::Request) => Some((Reverse(own), waits_for)),
+            (None, AwaitedEvent::Client) => None,
+            (None, _) => Some((Reverse(usize::MAX), AwaitedEvent::Request)),
+            (Some(own), AwaitedEvent::Request) => Some((Reverse(own), waits_for)),
             (Some(own), _) => (2 * own > self.by_number.len()).then_some((Reverse(own), waits_for)),
         }
     }
@@ -119,7 +119,7 @@ impl All {
 
 impl Open {
     /// Returns its phase.
-    pub(super) fn phase(&self) -> &Arc<Phase> {
+    pub(super) fn phase(&self) -> &Arc<ConnectionPhase> {
         &self.phase
     }
 
@@ -163,7 +163,7 @@ mod tests {
         }
 
         /// A connection that has received its answer, and waits for the next request.
-        fn of(&self, caller: &str) -> Open {
+        fn open_idle(&self, caller: &str) -> Open {
             let open = self.open().unwrap();
             assert!(open.phase().busy());
             open.called(Some(caller.into()));
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn connections_without_a_caller_give_way_first() {
         let world = World::new(4);
-        let ada = world.of("ada");
+        let ada = world.open_idle("ada");
         let (first, second) = (world.open().unwrap(), world.open().unwrap());
         first.phase().head();
         let busy = world.open().unwrap();
@@ -197,13 +197,13 @@ mod tests {
     #[test]
     fn then_one_of_the_caller_with_most_of_them() {
         let world = World::new(4);
-        let ada = world.of("ada");
-        let eve = [world.of("eve"), world.of("eve"), world.of("eve")];
+        let ada = world.open_idle("ada");
+        let eve = [world.open_idle("eve"), world.open_idle("eve"), world.open_idle("eve")];
         eve[0].phase().head();
         eve[1].phase().waits();
-        let bob = world.of("bob");
+        let bob = world.open_idle("bob");
         assert_eq!(eve.each_ref().map(|open| open.end().is_cancelled()), [false, false, true], "idle for longest");
-        let _ = world.of("bob");
+        let _ = world.open_idle("bob");
         assert!(eve[1].end().is_cancelled(), "what only waits is idle, too");
         assert!(!ada.end().is_cancelled() && !bob.end().is_cancelled() && !eve[0].end().is_cancelled());
     }
@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn a_caller_with_more_than_half_of_them_loses_also_those_that_are_slow() {
         let world = World::new(5);
-        let (ada, bob) = (world.of("ada"), world.of("bob"));
-        let eve = [world.of("eve"), world.of("eve"), world.of("eve")];
+        let (ada, bob) = (world.open_idle("ada"), world.open_idle("bob"));
+        let eve = [world.open_idle("eve"), world.open_idle("eve"), world.open_idle("eve")];
         ada.phase().head();
         bob.phase().head();
         // A large answer that holds no place, a request that trickles in, and one that is being processed.
@@ -224,7 +224,7 @@ mod tests {
         assert!(!ada.end().is_cancelled() && !bob.end().is_cancelled());
         drop(new);
         // Again three of five: now the connection with the answer gives way, not the one with the work.
-        let third = world.of("eve");
+        let third = world.open_idle("eve");
         assert!(third.phase().busy());
         let _new = world.open().unwrap();
         assert_eq!(eve.each_ref().map(|open| open.end().is_cancelled()), [true, true, false]);
@@ -234,8 +234,8 @@ mod tests {
     #[test]
     fn slow_connections_of_a_caller_with_half_of_them_stay() {
         let world = World::new(4);
-        let eve = [world.of("eve"), world.of("eve")];
-        let others = [world.of("ada"), world.of("bob")];
+        let eve = [world.open_idle("eve"), world.open_idle("eve")];
+        let others = [world.open_idle("ada"), world.open_idle("bob")];
         eve[0].phase().head();
         eve[1].phase().answers();
         assert!(others.iter().all(|open| open.phase().busy()));

@@ -32,12 +32,12 @@ pub use tls::{Tls, TlsError};
 
 use crate::access::{AccessLog, AccessLogs};
 use crate::identity::Peer;
-use crate::metrics::{Metrics, Refused};
+use crate::metrics::{Metrics, RefusalReason};
 use axum::body::Body;
 use connection::Connection;
 use connections::Connections;
 use http::{Request, Response};
-use shared::Shared;
+use shared::ListenerState;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(crate) enum Security {
 /// Answers requests.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request, and records in `log` the facts for the access log. It is dropped if the client goes away, and if it takes too
-    /// long. A [`Place`](crate::places::Place) in the answer's extensions is held until the answer is sent.
+    /// long. A [`RequestSlot`](crate::places::RequestSlot) in the answer's extensions is held until the answer is sent.
     fn answer(
         &self,
         request: Request<Body>,
@@ -132,8 +132,13 @@ impl Listener {
         let Listener { tcp, security } = self;
         let (connections, handler) = (Connections::new(limits.connections), Arc::new(handler));
         let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-        let shared =
-            Arc::new(Shared { limits, logs: AccessLogs::new(metrics.clone()), metrics, security, stop: stop.clone() });
+        let shared = Arc::new(ListenerState {
+            limits,
+            logs: AccessLogs::new(metrics.clone()),
+            metrics,
+            security,
+            stop: stop.clone(),
+        });
         while let Some(accepted) = stop.run_until_cancelled(tcp.accept()).await {
             let (stream, address) = match accepted {
                 Ok(accepted) => accepted,
@@ -145,11 +150,11 @@ impl Listener {
             };
             let Some(admitted) = connections.admit(&end) else {
                 tracing::debug!(%address, "There are as many connections as there may be, and all are in use");
-                shared.metrics.refused(Refused::Full);
+                shared.metrics.refused(RefusalReason::Full);
                 continue;
             };
             if admitted.instead {
-                shared.metrics.refused(Refused::Idle);
+                shared.metrics.refused(RefusalReason::Idle);
             }
             let (open, shared, handler) = (Arc::new(admitted.open), shared.clone(), handler.clone());
             tasks.spawn(Connection { stream, address, open, shared, handler }.run());

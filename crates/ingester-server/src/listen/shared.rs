@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The state of a server that each connection needs.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct ListenerState {
     pub(super) limits: Limits,
     pub(super) metrics: Metrics,
     pub(super) logs: AccessLogs,

@@ -7,7 +7,7 @@ use crate::caller::{Attributes, Verb};
 use crate::fixture::{Authority, Certificate};
 use crate::identity::Peer;
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::places::RequestSlots;
 use axum::body::Body;
 use http::{Request, Response};
 use rustls::pki_types::ServerName;
@@ -63,9 +63,9 @@ struct World {
 }
 
 /// Counts a handler while it exists.
-struct Held(Arc<AtomicUsize>);
+struct HandlerCount(Arc<AtomicUsize>);
 
-impl Drop for Held {
+impl Drop for HandlerCount {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -97,11 +97,11 @@ impl World {
         let (stop, metrics, go) = (CancellationToken::new(), Metrics::new().unwrap(), Arc::new(Notify::new()));
         let (begun, held) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let handler = {
-            let (begun, held, go, places) = (begun.clone(), held.clone(), go.clone(), Places::new(places));
+            let (begun, held, go, places) = (begun.clone(), held.clone(), go.clone(), RequestSlots::new(places));
             move |request: Request<Body>, peer, log: AccessLog| {
                 begun.fetch_add(1, Ordering::SeqCst);
                 held.fetch_add(1, Ordering::SeqCst);
-                let (held, go, places) = (Held(held.clone()), go.clone(), places.clone());
+                let (held, go, places) = (HandlerCount(held.clone()), go.clone(), places.clone());
                 async move {
                     // Take the place for the user in the header, like the service does.
                     let Some(user) = request.headers().get("user").cloned() else {
@@ -113,7 +113,7 @@ impl World {
                         Err(status) => return status.response(),
                     };
                     let mut response = answer(request, peer, go, held).await;
-                    if response.extensions().get::<body::Waits>().is_none() {
+                    if response.extensions().get::<body::WaitMark>().is_none() {
                         response.extensions_mut().insert(place);
                     }
                     response
@@ -161,7 +161,7 @@ impl World {
 }
 
 /// The behaviour of the test server's paths.
-async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held) -> Response<Body> {
+async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: HandlerCount) -> Response<Body> {
     let path = request.uri().path().to_owned();
     match path.as_str() {
         "/wait" => go.notified().await,
@@ -176,14 +176,14 @@ async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held
         "/endless" => {
             let chunk = Ok::<_, std::io::Error>(bytes::Bytes::from(vec![b'x'; 1 << 20]));
             let chunks = futures::stream::repeat_with(move || Ok::<_, std::io::Error>(chunk.as_ref().unwrap().clone()));
-            return Response::new(Body::from_stream(HeldStream(chunks, _held)));
+            return Response::new(Body::from_stream(CountedStream(chunks, _held)));
         }
         "/unknown" => return crate::status::Status::unauthorized().response(),
         "/large" => return Response::new(Body::from(vec![b'x'; LARGE])),
         "/follow" => {
             let nothing = futures::stream::pending::<std::io::Result<bytes::Bytes>>();
-            let mut response = Response::new(Body::from_stream(HeldStream(nothing, _held)));
-            response.extensions_mut().insert(body::Waits);
+            let mut response = Response::new(Body::from_stream(CountedStream(nothing, _held)));
+            response.extensions_mut().insert(body::WaitMark);
             return response;
         }
         "/peer" => return Response::new(Body::from(format!("{} certificates", peer.certificates.len()))),
@@ -193,9 +193,9 @@ async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held
 }
 
 /// A stream that counts while it exists.
-struct HeldStream<S>(S, #[allow(dead_code, reason = "it counts")] Held);
+struct CountedStream<S>(S, #[allow(dead_code, reason = "it counts")] HandlerCount);
 
-impl<S: futures::Stream + Unpin> futures::Stream for HeldStream<S> {
+impl<S: futures::Stream + Unpin> futures::Stream for CountedStream<S> {
     type Item = S::Item;
 
     fn poll_next(

@@ -76,7 +76,7 @@ impl Tls {
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let files = Files { certificate: certificate.to_owned(), key: key.to_owned() };
-        let text = files.text()?;
+        let text = files.read_files()?;
         let certificate = Certificate(RwLock::new(Arc::new(files.parse(&text, &provider)?)));
         let certificate = Arc::new(certificate);
         let mut config = ServerConfig::builder_with_provider(provider.clone())
@@ -98,7 +98,7 @@ impl Tls {
     pub async fn follow(mut self, every: Duration, metrics: Metrics, stop: CancellationToken) {
         while stop.run_until_cancelled(tokio::time::sleep(every)).await.is_some() {
             let files = self.files.clone();
-            let text = tokio::task::spawn_blocking(move || files.text()).await;
+            let text = tokio::task::spawn_blocking(move || files.read_files()).await;
             let text = match text {
                 Ok(Ok(text)) => text,
                 // The files are being replaced. If they stay away, this is logged once.
@@ -136,12 +136,12 @@ impl Tls {
 }
 
 /// The content of both files.
-struct Text {
+struct PemTexts {
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
-impl Text {
+impl PemTexts {
     fn digest(&self) -> [u8; 32] {
         let mut digest = Sha256::new();
         digest.update((self.certificate.len() as u64).to_le_bytes());
@@ -152,12 +152,12 @@ impl Text {
 }
 
 impl Files {
-    fn text(&self) -> Result<Text, TlsError> {
+    fn read_files(&self) -> Result<PemTexts, TlsError> {
         let read = |path: &PathBuf| files::read(path).map_err(|error| TlsError::File { path: path.clone(), error });
-        Ok(Text { certificate: read(&self.certificate)?, key: read(&self.key)? })
+        Ok(PemTexts { certificate: read(&self.certificate)?, key: read(&self.key)? })
     }
 
-    fn parse(&self, text: &Text, provider: &CryptoProvider) -> Result<CertifiedKey, TlsError> {
+    fn parse(&self, text: &PemTexts, provider: &CryptoProvider) -> Result<CertifiedKey, TlsError> {
         let not = |path: &PathBuf, what| TlsError::Pem { path: path.clone(), what };
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text.certificate).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());

@@ -11,9 +11,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// The phase of a connection. Only the connection's task changes it, until it is [closed](Phase::close).
+/// The phase of a connection. Only the connection's task changes it, until it is [closed](ConnectionPhase::close).
 #[derive(Debug, Default)]
-pub(super) struct Phase {
+pub(super) struct ConnectionPhase {
     now: AtomicU32,
     /// The number of this phase, counted over the phases of all connections.
     begun: AtomicU64,
@@ -41,16 +41,16 @@ static PHASES: AtomicU64 = AtomicU64::new(0);
 
 /// An idle phase, in which a connection may be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Idle {
+pub(super) struct IdlePhase {
     seen: u32,
     /// The number of the phase: a smaller one began earlier.
     pub(super) begun: u64,
-    pub(super) waits_for: WaitsFor,
+    pub(super) waits_for: AwaitedEvent,
 }
 
 /// The event that an idle connection waits for, in the order in which the connections of one caller give way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum WaitsFor {
+pub(super) enum AwaitedEvent {
     /// A request that has not begun to arrive.
     Request,
     /// The rest of the handshake or of a request's headers.
@@ -59,7 +59,7 @@ pub(super) enum WaitsFor {
     Client,
 }
 
-impl Phase {
+impl ConnectionPhase {
     /// Sets the phase. Returns false if the connection is closed, so nothing changed.
     fn enter(&self, phase: u32) -> bool {
         self.begun.store(PHASES.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
@@ -88,19 +88,19 @@ impl Phase {
     }
 
     /// Returns the idle phase; `None` while the connection is not idle.
-    pub(super) fn idle(&self) -> Option<Idle> {
+    pub(super) fn idle(&self) -> Option<IdlePhase> {
         let seen = self.now.load(Ordering::Relaxed);
         let waits_for = match seen % CHANGE {
-            REST | WAITS => WaitsFor::Request,
-            NEW | HEAD => WaitsFor::Head,
-            ANSWERS => WaitsFor::Client,
+            REST | WAITS => AwaitedEvent::Request,
+            NEW | HEAD => AwaitedEvent::Head,
+            ANSWERS => AwaitedEvent::Client,
             _ => return None,
         };
-        Some(Idle { seen, begun: self.begun.load(Ordering::Relaxed), waits_for })
+        Some(IdlePhase { seen, begun: self.begun.load(Ordering::Relaxed), waits_for })
     }
 
     /// Closes the connection, if nothing has happened since.
-    pub(super) fn close(&self, idle: Idle) -> bool {
+    pub(super) fn close(&self, idle: IdlePhase) -> bool {
         let closed = (idle.seen - idle.seen % CHANGE) | CLOSED;
         self.now.compare_exchange(idle.seen, closed, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -118,9 +118,9 @@ impl Phase {
 
 /// A socket that ends when nothing moves.
 #[derive(Debug)]
-pub(super) struct Watched<S> {
+pub(super) struct WatchedSocket<S> {
     socket: S,
-    phase: Arc<Phase>,
+    phase: Arc<ConnectionPhase>,
     head: Duration,
     idle: Duration,
     stalled: Duration,
@@ -132,9 +132,15 @@ pub(super) struct Watched<S> {
     ended: bool,
 }
 
-impl<S> Watched<S> {
-    pub(super) fn new(socket: S, phase: Arc<Phase>, head: Duration, idle: Duration, stalled: Duration) -> Self {
-        Watched { socket, phase, head, idle, stalled, timer: None, set_for: 0, stall: None, ended: false }
+impl<S> WatchedSocket<S> {
+    pub(super) fn new(
+        socket: S,
+        phase: Arc<ConnectionPhase>,
+        head: Duration,
+        idle: Duration,
+        stalled: Duration,
+    ) -> Self {
+        WatchedSocket { socket, phase, head, idle, stalled, timer: None, set_for: 0, stall: None, ended: false }
     }
 
     fn end<T>(&mut self, what: &'static str) -> Poll<io::Result<T>> {
@@ -175,7 +181,7 @@ impl<S> Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedSocket<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.ended {
             return self.end("the connection has ended");
@@ -199,7 +205,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedSocket<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.ended {
             return self.end("the connection has ended");

@@ -46,11 +46,11 @@ struct Shares {
     /// The units that lists of [`Cost::Whole`] hold.
     whole: usize,
     /// In order of arrival.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingRequest>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingRequest {
     user: Arc<str>,
     cost: Cost,
     admitted: oneshot::Sender<Share>,
@@ -69,7 +69,7 @@ impl Budget {
     /// Waits for the memory to read a list of this user.
     pub(super) async fn reading(&'static self, user: &str, cost: Cost) -> Share {
         let (admitted, share) = oneshot::channel();
-        self.shares().waiting.push(Waiting { user: user.into(), cost, admitted });
+        self.shares().waiting.push(WaitingRequest { user: user.into(), cost, admitted });
         self.admit();
         // Every waiter is admitted in the end, so this does not fail.
         share.await.unwrap_or_else(|_| Share { budget: self, user: user.into(), cost, units: 0 })
@@ -82,7 +82,7 @@ impl Budget {
                 let mut shares = self.shares();
                 shares.waiting.retain(|waiting| !waiting.admitted.is_closed());
                 let Some(next) = shares.next(self.units) else { return };
-                let Waiting { user, cost, admitted } = shares.waiting.remove(next);
+                let WaitingRequest { user, cost, admitted } = shares.waiting.remove(next);
                 shares.take(&user, cost, units(READING));
                 (admitted, Share { budget: self, user, cost, units: units(READING) })
             };
@@ -112,7 +112,7 @@ impl Shares {
         let held = |user: &Arc<str>| self.held.get(user).copied().unwrap_or_default();
         // At least one list of each fits, even into a small budget.
         let (most, most_whole) = ((all / 2).max(reading), (all / 4).max(reading));
-        let may = |waiting: &Waiting| {
+        let may = |waiting: &WaitingRequest| {
             let is_few = waiting.cost == Cost::Keyed || self.whole + reading <= most_whole;
             is_few && held(&waiting.user) + reading <= most
         };
@@ -162,7 +162,7 @@ impl Share {
     pub(super) fn hold(mut self, text: String) -> Bytes {
         let text = text.into_boxed_str();
         self.shrink(text.len());
-        Bytes::from_owner(Held { text, _share: self })
+        Bytes::from_owner(BudgetedText { text, _share: self })
     }
 }
 
@@ -172,12 +172,12 @@ impl Drop for Share {
     }
 }
 
-struct Held {
+struct BudgetedText {
     text: Box<str>,
     _share: Share,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for BudgetedText {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }
@@ -198,14 +198,19 @@ mod tests {
         Box::leak(Box::new(Budget::new(10 * READING)))
     }
 
-    type Asked = Pin<Box<dyn Future<Output = Share>>>;
+    type ShareRequest = Pin<Box<dyn Future<Output = Share>>>;
 
-    fn ask(budget: &'static Budget, user: &'static str, cost: Cost) -> Asked {
+    fn ask(budget: &'static Budget, user: &'static str, cost: Cost) -> ShareRequest {
         Box::pin(budget.reading(user, cost))
     }
 
     /// Returns the lists that are admitted at once, and the others, which wait.
-    fn admitted(budget: &'static Budget, user: &'static str, cost: Cost, lists: usize) -> (Vec<Share>, Vec<Asked>) {
+    fn admitted(
+        budget: &'static Budget,
+        user: &'static str,
+        cost: Cost,
+        lists: usize,
+    ) -> (Vec<Share>, Vec<ShareRequest>) {
         let (mut shares, mut waiting) = (Vec::new(), Vec::new());
         for _ in 0..lists {
             let mut list = ask(budget, user, cost);

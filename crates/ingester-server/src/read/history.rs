@@ -1,7 +1,7 @@
 //! The versions of an object, and of the objects that had its name before: GET of `<name>/history`.
 
 use super::{Cost, LISTS, PAGE, json, limits_of, refused, resource};
-use crate::answer::{self, Renderer, Rest};
+use crate::answer::{self, ListTrailer, Renderer};
 use crate::request::accept::Form;
 use crate::request::parameters::{Include, Parameters};
 use crate::status::Status;
@@ -12,7 +12,7 @@ use ingester_core::schema::base;
 use ingester_sql::query::{Query, States};
 use ingester_store::Store;
 use ingester_store::query::{
-    AskError, FoundRow, HistoryPage, Life, Limits, ObjectVersion, VersionError, VersionOf, Wanted,
+    AskError, FoundRow, HistoryPage, Life, Limits, ObjectVersion, RequestedParts, VersionError, VersionOf,
 };
 
 /// The most versions of a page.
@@ -40,7 +40,7 @@ pub(crate) async fn history(
 ) -> Result<Response<Body>, Status> {
     let HistoryOf { user, kind, name, objects } = of;
     let resource = resource(kind);
-    let failed = |error: AskError| refused(error, resource.of());
+    let failed = |error: AskError| refused(error, resource.as_resource());
     let limits = limits_of(Cost::Keyed, limits.bytes(limits.bytes.min(PAGE)));
     let share = LISTS.reading(user, Cost::Keyed).await;
     let renderer = Renderer::new(*kind, Form::Objects, Include::default(), States::ALL, Vec::new());
@@ -48,12 +48,13 @@ pub(crate) async fn history(
     if let Some(number) = parameters.of_version {
         let row = version(store, (kind, name), &objects, VersionOf::Version(number), &wanted, limits).await?;
         let (version, before) = store.dated(kind, row, limits).await.map_err(failed)?;
-        let changed = before.map(|before| answer::changed(before.text(base::JSON), version.row.text(base::JSON)));
+        let changed =
+            before.map(|before| answer::changed(before.get_text(base::JSON), version.row.get_text(base::JSON)));
         let text = answer::version(kind, &version, &changed.unwrap_or_default());
         return Ok(json(Body::from(share.hold(text))));
     }
     let lives = store.lives(kind, &objects, limits).await.map_err(failed)?;
-    let Some(last) = lives.first() else { return Err(Status::not_found(resource.of(), name)) };
+    let Some(last) = lives.first() else { return Err(Status::not_found(resource.as_resource(), name)) };
     let limit = parameters.limit.map_or(MOST, |limit| limit.min(MOST));
     let (life, token) = match parameters.token.as_deref() {
         None => (last, None),
@@ -67,11 +68,13 @@ pub(crate) async fn history(
         Some(next) => store.history(kind, &life.uid, &wanted, (1, Some(next)), limits).await.map_err(failed)?.versions,
         None => Vec::new(),
     };
-    let (mut text, mut rest) = (renderer.begin(), Rest { next: next(&lives, life, &page), ..Rest::default() });
+    let (mut text, mut rest) =
+        (renderer.begin(), ListTrailer { next: next(&lives, life, &page), ..ListTrailer::default() });
     for (place, version) in page.versions.iter().enumerate() {
-        let json = |version: &ObjectVersion| version.row.text(base::JSON).to_owned();
+        let json = |version: &ObjectVersion| version.row.get_text(base::JSON).to_owned();
         let before = page.versions.get(place + 1).or(after.first()).map(json);
-        let changed = before.map(|before| answer::changed(&before, version.row.text(base::JSON))).unwrap_or_default();
+        let changed =
+            before.map(|before| answer::changed(&before, version.row.get_text(base::JSON))).unwrap_or_default();
         text.push_str(if place == 0 { "" } else { "," });
         text.push_str(&answer::version(kind, version, &changed));
         rest.see(&version.row);
@@ -90,22 +93,22 @@ pub(crate) async fn version(
     (kind, name): (&Kind, &str),
     objects: &Query,
     of: VersionOf,
-    wanted: &Wanted,
+    wanted: &RequestedParts,
     limits: Limits,
 ) -> Result<FoundRow, Status> {
     let resource = resource(kind);
-    let failed = |error: AskError| refused(error, resource.of());
+    let failed = |error: AskError| refused(error, resource.as_resource());
     let lives = store.lives(kind, objects, limits).await.map_err(failed)?;
     if lives.is_empty() {
-        return Err(Status::not_found(resource.of(), name));
+        return Err(Status::not_found(resource.as_resource(), name));
     }
     store.version(kind, &lives, of, wanted, limits).await.map_err(|error| match error {
         VersionError::Ask(error) => failed(error),
         error @ (VersionError::Several(..) | VersionError::Ambiguous { .. }) => {
-            Status::bad_request(error.to_string()).about(resource.of(), name)
+            Status::bad_request(error.to_string()).about(resource.as_resource(), name)
         }
         error => {
-            let mut status = Status::not_found(resource.of(), name);
+            let mut status = Status::not_found(resource.as_resource(), name);
             status.message = format!("{}: {error}", status.message);
             status
         }

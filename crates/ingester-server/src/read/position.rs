@@ -140,40 +140,40 @@ impl std::fmt::Debug for Log {
 
 /// The time that all pages of a list share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum When {
+pub(super) enum ListTime {
     /// The present. With a log, the position that is the version of all pages.
     Now(Option<Position>),
     /// This moment, even if the client gave it as a time span before now.
     At(Micros),
 }
 
-impl When {
+impl ListTime {
     /// Returns the version of the list.
     pub(super) fn version(self) -> Option<u64> {
         match self {
-            When::Now(position) => position.map(Position::version),
-            When::At(_) => None,
+            ListTime::Now(position) => position.map(Position::version),
+            ListTime::At(_) => None,
         }
     }
 
     /// Returns the token of the next page, after the version or moment and a dot.
     pub(super) fn in_token(self, token: &str) -> String {
         match self {
-            When::Now(Some(position)) => format!("{:x}.{token}", position.version()),
-            When::Now(None) => token.to_owned(),
-            When::At(at) => format!("@{}.{token}", at.0),
+            ListTime::Now(Some(position)) => format!("{:x}.{token}", position.version()),
+            ListTime::Now(None) => token.to_owned(),
+            ListTime::At(at) => format!("@{}.{token}", at.0),
         }
     }
 }
 
 /// Returns the moment of a list, and the token of its next page.
-pub(super) fn of_moment(at: Micros, token: Option<String>) -> (When, Option<String>) {
+pub(super) fn of_moment(at: Micros, token: Option<String>) -> (ListTime, Option<String>) {
     if let Some((pinned, rest)) = token.as_deref().and_then(|token| token.strip_prefix('@')?.split_once('.'))
         && let Ok(pinned) = pinned.parse()
     {
-        return (When::At(Micros(pinned)), Some(rest.to_owned()));
+        return (ListTime::At(Micros(pinned)), Some(rest.to_owned()));
     }
-    (When::At(at), token)
+    (ListTime::At(at), token)
 }
 
 /// Returns the version of a list, and the token of its next page: all pages have the same version.
@@ -182,18 +182,18 @@ pub(super) async fn of_list(
     kind: &Kind,
     token: Option<String>,
     version: Option<u64>,
-) -> Result<(When, Option<String>), Status> {
+) -> Result<(ListTime, Option<String>), Status> {
     if let Some((position, rest)) = token.as_deref().and_then(|token| token.split_once('.'))
         && let Some(position) = u64::from_str_radix(position, 16).ok().and_then(Position::of_version)
     {
-        return Ok((When::Now(Some(position)), Some(rest.to_owned())));
+        return Ok((ListTime::Now(Some(position)), Some(rest.to_owned())));
     }
     match log {
         Some(log) if token.is_none() => {
             log.reached(kind.table(), version).await?;
             // Take this before the rows are read: later changes are in the rows, or in a later entry.
-            Ok((When::Now(Some(log.head(kind.table()).await?)), None))
+            Ok((ListTime::Now(Some(log.head(kind.table()).await?)), None))
         }
-        _ => Ok((When::Now(None), token)),
+        _ => Ok((ListTime::Now(None), token)),
     }
 }

@@ -1,7 +1,7 @@
 //! Tests the memory and the cost of lists, and that they end with their clients.
 
 use super::budget::{Budget, PAGE, READING};
-use super::{Cost, When, cost, limits_of, list_within};
+use super::{Cost, ListTime, cost, limits_of, list_within};
 use crate::request::accept::Form;
 use crate::request::parameters::{self, Parameters};
 use crate::request::query::QueryString;
@@ -68,7 +68,7 @@ async fn asked(
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
     let cost = cost(store, models(), &parameters)?;
-    list_within((budget, "ann", cost), (store, When::Now(None)), models(), parameters, Form::Objects, limits).await
+    list_within((budget, "ann", cost), (store, ListTime::Now(None)), models(), parameters, Form::Objects, limits).await
 }
 
 /// A list of only the objects before this name, for which the database needs many steps per object.
@@ -175,7 +175,7 @@ async fn a_list_without_a_limit_ends_with_its_client() {
     let (store, budget) = (store_of(1500, 100).await, budget(READING));
     let works = || store.connections().used == 1 && budget.left() == 0;
     // Busy cores must not end the list before its client does.
-    let patient = Limits::default().time(Duration::from_secs(600));
+    let patient = Limits::default().with_time(Duration::from_secs(600));
     // End it before anything is found.
     let begun = tokio::spawn({
         let store = store.clone();
@@ -217,16 +217,16 @@ async fn a_list_that_may_read_a_whole_table_costs_more() {
         let parameters = parameters::parse(&QueryString::parse(query), "Model").unwrap();
         assert_eq!(cost(&store, models(), &parameters).unwrap(), expected, "{query}");
     }
-    let limits = Limits::default().time(Duration::from_secs(3));
+    let limits = Limits::default().with_time(Duration::from_secs(3));
     assert_eq!(limits_of(Cost::Keyed, limits), limits);
-    assert_eq!(limits_of(Cost::Whole, limits), limits.time(Duration::from_secs(1)));
+    assert_eq!(limits_of(Cost::Whole, limits), limits.with_time(Duration::from_secs(1)));
 }
 
 #[tokio::test]
 async fn a_list_that_reads_a_whole_table_has_a_third_of_the_time() {
     let (store, budget) = (store_of(1500, 100).await, budget(READING));
     for limit in [None, Some(5)] {
-        let limits = Limits::default().time(Duration::from_millis(300));
+        let limits = Limits::default().with_time(Duration::from_millis(300));
         let status = asked(budget, &store, Parameters { limit, ..slow("") }, limits).await.unwrap_err();
         assert_eq!(status.code, 504);
         assert!(status.message.contains("the database took longer than 100ms"), "{}", status.message);

@@ -39,7 +39,7 @@ pub struct Parameters {
     /// Paths of fields to leave out of the answer.
     pub skip: Vec<String>,
     /// The saved query, if any.
-    pub saved: Option<Saved>,
+    pub saved: Option<SavedQueryCall>,
     /// `dryRun`, for requests that change something.
     pub dry_run: Vec<String>,
     /// Warnings to the client.
@@ -50,7 +50,7 @@ pub struct Parameters {
 
 /// A saved query of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Saved {
+pub struct SavedQueryCall {
     /// Its name.
     pub name: String,
     /// Values for its parameters.
@@ -232,7 +232,7 @@ impl Parameters {
             }
             "query" => {
                 let (name, parameters) = (one()?.to_owned(), Vec::new());
-                self.saved = Some(Saved { name, parameters, ask: Ask::new(spelling) });
+                self.saved = Some(SavedQueryCall { name, parameters, ask: Ask::new(spelling) });
             }
             "limit" => {
                 let text = one()?;

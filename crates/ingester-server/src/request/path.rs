@@ -17,7 +17,7 @@ pub const OUTER_PREFIX: &str = "/apis/mirror.michelangelo.api/v1/resources";
 
 /// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target<'p> {
+pub enum RequestTarget<'p> {
     /// `/healthz`, `/livez`, `/readyz`: the health of the server.
     Health(&'p str),
     /// `/version`
@@ -54,24 +54,24 @@ pub enum Target<'p> {
     Policies(Option<Cow<'p, str>>),
     /// A review that callers request about themselves.
     SelfReview(SelfReview),
-    /// The namespaces that have objects, or one of them. [`Target::among`] finds out.
+    /// The namespaces that have objects, or one of them. [`RequestTarget::among`] finds out.
     Namespaces(Option<Cow<'p, str>>),
-    /// Kubernetes' Events, or one of them, on a server that does not have them. [`Target::among`] finds out.
+    /// Kubernetes' Events, or one of them, on a server that does not have them. [`RequestTarget::among`] finds out.
     Events(Option<Cow<'p, str>>),
     /// Objects.
     Objects(Objects<'p>),
 }
 
-impl Target<'_> {
+impl RequestTarget<'_> {
     /// Returns the target for a server of these kinds. Without Kubernetes' namespaces as a kind, namespaces are the server's own resource;
     /// without Events as a kind, the server has no Events.
     pub fn among(self, kinds: &[Kind]) -> Self {
         match self {
-            Target::Objects(objects) if objects.are_namespaces() && objects.kind(kinds).is_none() => {
-                Target::Namespaces(objects.name)
+            RequestTarget::Objects(objects) if objects.are_namespaces() && objects.kind(kinds).is_none() => {
+                RequestTarget::Namespaces(objects.name)
             }
-            Target::Objects(objects) if objects.are_events() && objects.kind(kinds).is_none() => {
-                Target::Events(objects.name)
+            RequestTarget::Objects(objects) if objects.are_events() && objects.kind(kinds).is_none() => {
+                RequestTarget::Events(objects.name)
             }
             target => target,
         }
@@ -80,15 +80,15 @@ impl Target<'_> {
     /// Returns the name in the path; `None` if the path is about all objects, or about none.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
-            Target::Objects(objects) => objects.name.as_deref(),
-            Target::Queries(name)
-            | Target::Parameters(name)
-            | Target::Counts(name)
-            | Target::Rejects(name)
-            | Target::Units(name)
-            | Target::Policies(name)
-            | Target::Namespaces(name)
-            | Target::Events(name) => name.as_deref(),
+            RequestTarget::Objects(objects) => objects.name.as_deref(),
+            RequestTarget::Queries(name)
+            | RequestTarget::Parameters(name)
+            | RequestTarget::Counts(name)
+            | RequestTarget::Rejects(name)
+            | RequestTarget::Units(name)
+            | RequestTarget::Policies(name)
+            | RequestTarget::Namespaces(name)
+            | RequestTarget::Events(name) => name.as_deref(),
             _ => None,
         }
     }
@@ -185,7 +185,7 @@ impl Objects<'_> {
 /// # Errors
 /// 404 for a path that no Kubernetes server has. This includes every path with an empty part, with `.` or `..`, with a slash written as
 /// `%2f`, or with a name that Kubernetes would refuse: the server does not guess a meaning.
-pub fn parse(path: &str) -> Result<Target<'_>, Status> {
+pub fn parse(path: &str) -> Result<RequestTarget<'_>, Status> {
     let inner = match path.strip_prefix(OUTER_PREFIX) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
         _ => path,
@@ -207,33 +207,33 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
         && let Some(review) =
             SelfReview::ALL.into_iter().find(|review| (review.group(), review.plural()) == (group, plural))
     {
-        return Ok(Target::SelfReview(review));
+        return Ok(RequestTarget::SelfReview(review));
     }
     Ok(match words[..] {
-        [] => Target::Root,
-        ["healthz"] => Target::Health("healthz"),
-        ["livez"] => Target::Health("livez"),
-        ["readyz"] => Target::Health("readyz"),
-        ["version"] => Target::Version,
-        ["ui"] => Target::Console(None),
-        ["ui", _] => Target::Console(Some(at(1))),
-        ["openapi", "v2"] => Target::OpenApiV2,
-        ["openapi", "v3"] => Target::OpenApiV3,
-        ["openapi", "v3", "api", _] => Target::OpenApiV3Group(Cow::Borrowed(""), at(3)),
-        ["openapi", "v3", "apis", _, _] => Target::OpenApiV3Group(at(3), at(4)),
-        ["api"] => Target::Core,
-        ["api", _] => Target::GroupVersion(Cow::Borrowed(""), at(1)),
-        ["api", ..] => Target::Objects(objects(Cow::Borrowed(""), at(1), &parts[2..])?),
-        ["apis"] => Target::Groups,
-        ["apis", _] => Target::Group(at(1)),
-        ["apis", _, _] => Target::GroupVersion(at(1), at(2)),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "queries", ..] if words.len() <= 5 => Target::Queries(name()),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "parameters", ..] if words.len() <= 5 => Target::Parameters(name()),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "counts", ..] if words.len() <= 5 => Target::Counts(name()),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "rejects", ..] if words.len() <= 5 => Target::Rejects(name()),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "units", ..] if words.len() <= 5 => Target::Units(name()),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "policies", ..] if words.len() <= 5 => Target::Policies(name()),
-        ["apis", ..] => Target::Objects(objects(at(1), at(2), &parts[3..])?),
+        [] => RequestTarget::Root,
+        ["healthz"] => RequestTarget::Health("healthz"),
+        ["livez"] => RequestTarget::Health("livez"),
+        ["readyz"] => RequestTarget::Health("readyz"),
+        ["version"] => RequestTarget::Version,
+        ["ui"] => RequestTarget::Console(None),
+        ["ui", _] => RequestTarget::Console(Some(at(1))),
+        ["openapi", "v2"] => RequestTarget::OpenApiV2,
+        ["openapi", "v3"] => RequestTarget::OpenApiV3,
+        ["openapi", "v3", "api", _] => RequestTarget::OpenApiV3Group(Cow::Borrowed(""), at(3)),
+        ["openapi", "v3", "apis", _, _] => RequestTarget::OpenApiV3Group(at(3), at(4)),
+        ["api"] => RequestTarget::Core,
+        ["api", _] => RequestTarget::GroupVersion(Cow::Borrowed(""), at(1)),
+        ["api", ..] => RequestTarget::Objects(objects(Cow::Borrowed(""), at(1), &parts[2..])?),
+        ["apis"] => RequestTarget::Groups,
+        ["apis", _] => RequestTarget::Group(at(1)),
+        ["apis", _, _] => RequestTarget::GroupVersion(at(1), at(2)),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "queries", ..] if words.len() <= 5 => RequestTarget::Queries(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "parameters", ..] if words.len() <= 5 => RequestTarget::Parameters(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "counts", ..] if words.len() <= 5 => RequestTarget::Counts(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "rejects", ..] if words.len() <= 5 => RequestTarget::Rejects(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "units", ..] if words.len() <= 5 => RequestTarget::Units(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "policies", ..] if words.len() <= 5 => RequestTarget::Policies(name()),
+        ["apis", ..] => RequestTarget::Objects(objects(at(1), at(2), &parts[3..])?),
         _ => return Err(Status::no_such_path()),
     })
 }
@@ -272,7 +272,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn objects(path: &str) -> Vec<String> {
-        let Ok(Target::Objects(objects)) = parse(path) else { panic!("{path} leads to no objects") };
+        let Ok(RequestTarget::Objects(objects)) = parse(path) else { panic!("{path} leads to no objects") };
         let Objects { group, version, plural, namespace, name, subresource } = objects;
         let optional = [namespace, name, subresource].map(|part| part.unwrap_or_default().into_owned());
         [group, version, plural].into_iter().map(Cow::into_owned).chain(optional).collect()
@@ -296,20 +296,23 @@ mod tests {
         for path in ["/apis", "/apis/", "/version", "/openapi/v3", "/apis/a.b/v1/namespaces/n/models/m", "/healthz"] {
             assert_eq!(parse(&format!("{OUTER_PREFIX}{path}")), parse(path), "{path}");
         }
-        assert_eq!(parse(OUTER_PREFIX), Ok(Target::Root));
-        assert_eq!(parse(&format!("{OUTER_PREFIX}/ui/")), Ok(Target::Console(None)));
-        assert_eq!(parse("/ui/app.mjs"), Ok(Target::Console(Some("app.mjs".into()))));
+        assert_eq!(parse(OUTER_PREFIX), Ok(RequestTarget::Root));
+        assert_eq!(parse(&format!("{OUTER_PREFIX}/ui/")), Ok(RequestTarget::Console(None)));
+        assert_eq!(parse("/ui/app.mjs"), Ok(RequestTarget::Console(Some("app.mjs".into()))));
         let other = parse("/apis/mirror.michelangelo.api/v1/resourcesx").unwrap();
-        assert!(matches!(other, Target::Objects(objects) if objects.plural == "resourcesx"));
-        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/queries"), Ok(Target::Queries(None)));
-        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/parameters/a"), Ok(Target::Parameters(Some("a".into()))));
-        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/counts/a.b"), Ok(Target::Counts(Some("a.b".into()))));
-        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/rejects"), Ok(Target::Rejects(None)));
-        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/units/a.ml"), Ok(Target::Units(Some("a.ml".into()))));
-        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/policies"), Ok(Target::Policies(None)));
+        assert!(matches!(other, RequestTarget::Objects(objects) if objects.plural == "resourcesx"));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/queries"), Ok(RequestTarget::Queries(None)));
+        assert_eq!(
+            parse("/apis/mirror.michelangelo.api/v1/parameters/a"),
+            Ok(RequestTarget::Parameters(Some("a".into())))
+        );
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/counts/a.b"), Ok(RequestTarget::Counts(Some("a.b".into()))));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/rejects"), Ok(RequestTarget::Rejects(None)));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/units/a.ml"), Ok(RequestTarget::Units(Some("a.ml".into()))));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/policies"), Ok(RequestTarget::Policies(None)));
         let user = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-        assert_eq!(parse(user), Ok(Target::SelfReview(SelfReview::User)));
-        assert!(matches!(parse(&user.replace("v1", "v2")), Ok(Target::Objects(_))));
+        assert_eq!(parse(user), Ok(RequestTarget::SelfReview(SelfReview::User)));
+        assert!(matches!(parse(&user.replace("v1", "v2")), Ok(RequestTarget::Objects(_))));
     }
 
     #[test]
@@ -346,7 +349,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_path_has_an_answer(path in "(/(apis|api|v1|namespaces|%2[eEfF]|[.]{1,2}|[a-z%/]{0,6}|\\PC{0,4})){0,8}") {
-            if let Ok(Target::Objects(objects)) = parse(&path) {
+            if let Ok(RequestTarget::Objects(objects)) = parse(&path) {
                 let parts = [Some(objects.group), Some(objects.plural), objects.namespace, objects.name];
                 for part in parts.into_iter().flatten() {
                     prop_assert!(!part.contains(['/', '\\', '\0']) && part != "..", "{path}: {part}");

@@ -2,7 +2,7 @@
 
 use super::cluster::Cluster;
 use super::flow::{Source, Task};
-use super::{Restored, Wanted};
+use super::{RestoreRequest, RestoredObject};
 use crate::read;
 use crate::status::Status;
 use crate::write::find::failed;
@@ -19,7 +19,7 @@ const UNDER_WAY: Duration = Duration::from_secs(90);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Abandonment {
     /// The object had been created, and its restore was completed.
-    Completed(Box<Restored>),
+    Completed(Box<RestoredObject>),
     /// The restore was given up: the row is as it was before.
     GivenUp {
         /// The object's name.
@@ -37,7 +37,7 @@ pub async fn give_up(
     store: &Store,
     client: kube::Client,
     kind: &Kind,
-    wanted: Wanted<'_>,
+    wanted: RestoreRequest<'_>,
 ) -> Result<Abandonment, Status> {
     // Read the clock before asking the cluster, so that a request that arrives later counts as younger.
     let now = store.read_clock().await.map_err(failed)?;
@@ -49,13 +49,13 @@ pub(super) async fn give_up_at(
     store: &Store,
     client: kube::Client,
     kind: &Kind,
-    wanted: Wanted<'_>,
+    wanted: RestoreRequest<'_>,
     now: Micros,
 ) -> Result<Abandonment, Status> {
     let source = Source::find(store, kind, wanted).await?;
     let resource = read::resource(kind);
     let name = source.object.name.clone();
-    let conflict = |why: &str| Status::conflict(resource.of(), &name, why);
+    let conflict = |why: &str| Status::conflict(resource.as_resource(), &name, why);
     let open = store.open_restore(kind, &source.uid).await.map_err(failed)?;
     let open = open.ok_or_else(|| conflict("no restore of it is open"))?;
     let cluster = Cluster::new(client, kind, &source.object.namespace);

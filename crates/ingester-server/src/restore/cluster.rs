@@ -56,7 +56,7 @@ impl Cluster {
     pub(super) async fn get(&self, name: &str) -> Result<Option<ClusterObject>, Status> {
         match self.ask(self.objects.get(name, &GetParams::default())).await {
             Ok(object) => Ok(Some(object)),
-            Err(Unanswered::Api(kube::Error::Api(answer))) if answer.reason == "NotFound" => Ok(None),
+            Err(LookupFailure::Api(kube::Error::Api(answer))) if answer.reason == "NotFound" => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -74,7 +74,7 @@ impl Cluster {
         let parameters = PatchParams { field_manager: Some(WRITES_STATUS.to_owned()), ..PatchParams::default() };
         match self.ask(self.objects.patch_subresource("status", name, &parameters, &patch)).await {
             Ok(object) => Ok(Some(object)),
-            Err(Unanswered::Api(kube::Error::Api(answer))) if answer.code == 404 => Ok(None),
+            Err(LookupFailure::Api(kube::Error::Api(answer))) if answer.code == 404 => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -82,11 +82,11 @@ impl Cluster {
     async fn ask(
         &self,
         request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
-    ) -> Result<ClusterObject, Unanswered> {
-        let request = request.map_err(|error| Unanswered::Status(Status::internal(error)))?;
-        let text = in_time(self.client.request_text(request)).await.map_err(Unanswered::Status)?;
-        let text = text.map_err(Unanswered::Api)?;
-        ClusterObject::read(text).map_err(|error| Unanswered::Status(Status::internal(error)))
+    ) -> Result<ClusterObject, LookupFailure> {
+        let request = request.map_err(|error| LookupFailure::Status(Status::internal(error)))?;
+        let text = in_time(self.client.request_text(request)).await.map_err(LookupFailure::Status)?;
+        let text = text.map_err(LookupFailure::Api)?;
+        ClusterObject::read(text).map_err(|error| LookupFailure::Status(Status::internal(error)))
     }
 
     /// Looks up an owner of an object in this namespace.
@@ -117,18 +117,18 @@ impl Cluster {
 }
 
 /// The reason why there is no object.
-enum Unanswered {
+enum LookupFailure {
     /// The API server's error, or the lack of an answer.
     Api(kube::Error),
     /// Another failure.
     Status(Status),
 }
 
-impl From<Unanswered> for Status {
-    fn from(error: Unanswered) -> Self {
+impl From<LookupFailure> for Status {
+    fn from(error: LookupFailure) -> Self {
         match error {
-            Unanswered::Api(error) => status(error),
-            Unanswered::Status(status) => status,
+            LookupFailure::Api(error) => status(error),
+            LookupFailure::Status(status) => status,
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::cluster::{Cluster, Ownership, WRITES_STATUS};
 use super::object::{ClusterObject, Restorable, StatusIs};
-use super::{Restored, Wanted, live, row_to_restore};
+use super::{RestoreRequest, RestoredObject, live, row_to_restore};
 use crate::read::{self, OwnedResource};
 use crate::status::{Reason, Status};
 use crate::write::find::{failed, find};
-use crate::write::{Target, json_of, leaving};
+use crate::write::{WriteTarget, json_of, leaving};
 use ingester_core::Kind;
 use ingester_sql::query::States;
 use ingester_store::guard::Eviction;
@@ -30,7 +30,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) async fn find(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<Self, Status> {
+    pub(super) async fn find(store: &Store, kind: &Kind, wanted: RestoreRequest<'_>) -> Result<Self, Status> {
         if let (Some(uid), Some(version)) = (wanted.uid, wanted.version) {
             let object = Restorable::read(kind, uid, version).map_err(Status::internal)?;
             return Ok(Source { uid: uid.into(), object, is_leaving: false });
@@ -40,12 +40,12 @@ impl Source {
     }
 
     async fn read(store: &Store, kind: &Kind, uid: &str, name: &str) -> Result<Self, Status> {
-        let stored = store.stored(kind.table(), &[uid]).await.map_err(failed)?;
-        let stored = stored.first().ok_or_else(|| Status::not_found(read::resource(kind).of(), name))?;
-        Source::of(kind, stored)
+        let stored = store.read_stored(kind.table(), &[uid]).await.map_err(failed)?;
+        let stored = stored.first().ok_or_else(|| Status::not_found(read::resource(kind).as_resource(), name))?;
+        Source::from_row(kind, stored)
     }
 
-    fn of(kind: &Kind, stored: &StoredRow) -> Result<Self, Status> {
+    fn from_row(kind: &Kind, stored: &StoredRow) -> Result<Self, Status> {
         let object = Restorable::read(kind, &stored.uid, json_of(stored)).map_err(Status::internal)?;
         let is_leaving = stored.eviction == Eviction::Intended;
         Ok(Source { uid: stored.uid.clone(), object, is_leaving })
@@ -72,7 +72,7 @@ enum Refusal {
 pub(super) struct Task<'a> {
     pub(super) store: &'a Store,
     pub(super) kind: &'a Kind,
-    pub(super) wanted: Wanted<'a>,
+    pub(super) wanted: RestoreRequest<'a>,
     pub(super) cluster: &'a Cluster,
 }
 
@@ -86,7 +86,7 @@ impl Task<'_> {
     }
 
     /// Records the restore and creates the object.
-    pub(super) async fn begin(self, source: Source, note: &impl Fn(&str)) -> Result<Restored, Status> {
+    pub(super) async fn begin(self, source: Source, note: &impl Fn(&str)) -> Result<RestoredObject, Status> {
         let (mut source, mut attempt) = if self.is_dry_run() { (source, None) } else { self.record(source).await? };
         let mut warnings = Vec::new();
         let refusal = match self.send(&mut source, &mut attempt, &mut warnings).await {
@@ -110,7 +110,7 @@ impl Task<'_> {
         {
             withdraw(self.store, self.kind, &source.uid, restore).await;
         }
-        Err(if error.reason == Reason::AlreadyExists { live(self.resource().of(), &name) } else { error })
+        Err(if error.reason == Reason::AlreadyExists { live(self.resource().as_resource(), &name) } else { error })
     }
 
     /// Records the restore, and reads the row in the same transaction.
@@ -120,14 +120,14 @@ impl Task<'_> {
         match store.begin_restore(kind, &source.uid).await.map_err(failed)? {
             RestoreBegin::Open { row, restore, is_continued } => {
                 let attempt = Attempt { restore, is_first: !is_continued };
-                let source = if wanted.version.is_some() { source } else { Source::of(kind, &row)? };
+                let source = if wanted.version.is_some() { source } else { Source::from_row(kind, &row)? };
                 Ok((source, Some(attempt)))
             }
             // The row of a former version may have been purged.
             RestoreBegin::NotFound if wanted.version.is_some() => Ok((source, None)),
-            RestoreBegin::NotFound => Err(Status::not_found(self.resource().of(), name)),
-            RestoreBegin::NotEvicted => Err(live(self.resource().of(), name)),
-            RestoreBegin::Leaving => Err(leaving(self.resource().of(), name)),
+            RestoreBegin::NotFound => Err(Status::not_found(self.resource().as_resource(), name)),
+            RestoreBegin::NotEvicted => Err(live(self.resource().as_resource(), name)),
+            RestoreBegin::Leaving => Err(leaving(self.resource().as_resource(), name)),
         }
     }
 
@@ -151,7 +151,7 @@ impl Task<'_> {
             }
             source.object.numbered(&restore.nonce);
         }
-        self.cluster.create(source.object.text(), self.is_dry_run()).await.map_err(|error| {
+        self.cluster.create(source.object.to_text(), self.is_dry_run()).await.map_err(|error| {
             let refusal = if error.code.is_client_error() { Refusal::Certain } else { Refusal::Unknown };
             refusal(error)
         })
@@ -162,21 +162,33 @@ impl Task<'_> {
             RestoreBegin::Open { restore, .. } if restore.nonce == before.nonce => Ok(restore),
             _ => {
                 let why = "its restore was given up meanwhile; try again";
-                Err(Status::conflict(self.resource().of(), &source.object.name, why))
+                Err(Status::conflict(self.resource().as_resource(), &source.object.name, why))
             }
         }
     }
 
     /// Continues after the object was created: the status comes next.
-    async fn created(self, source: Source, created: ClusterObject, warnings: Vec<String>) -> Result<Restored, Status> {
+    async fn created(
+        self,
+        source: Source,
+        created: ClusterObject,
+        warnings: Vec<String>,
+    ) -> Result<RestoredObject, Status> {
         let mut object = created;
         if let Some(status) = source.object.stored_status().filter(|status| !object.has_status(status)) {
             (object, _) = self.with_status(&source.object.name, object, status).await?;
         }
         let name = source.object.name.clone();
-        let shown = object.shown();
-        let mut restored =
-            Restored { object: shown, name, from: source.uid, before: false, finished: true, in_sql: false, warnings };
+        let shown = object.render_for_readers();
+        let mut restored = RestoredObject {
+            object: shown,
+            name,
+            from: source.uid,
+            before: false,
+            finished: true,
+            in_sql: false,
+            warnings,
+        };
         finish(self, &object, &mut restored).await?;
         Ok(restored)
     }
@@ -187,7 +199,7 @@ impl Task<'_> {
         mut source: Source,
         there: ClusterObject,
         note: &impl Fn(&str),
-    ) -> Result<Restored, Status> {
+    ) -> Result<RestoredObject, Status> {
         let Task { store, kind, wanted, .. } = self;
         let name = source.object.name.clone();
         let Some(from) = self.of_this_name(&source.uid, &there).await? else {
@@ -212,8 +224,9 @@ impl Task<'_> {
         if wanted.version.is_some() && before {
             warnings.push("it was restored before, perhaps from another version, and is left as it is".to_owned());
         }
-        let shown = object.shown();
-        let mut restored = Restored { object: shown, name, from, before, finished: true, in_sql: false, warnings };
+        let shown = object.render_for_readers();
+        let mut restored =
+            RestoredObject { object: shown, name, from, before, finished: true, in_sql: false, warnings };
         finish(self, &object, &mut restored).await?;
         Ok(restored)
     }
@@ -230,8 +243,8 @@ impl Task<'_> {
             return Ok(None);
         }
         let gone = States { live: false, ..States::ALL };
-        let Wanted { namespace, name, former, .. } = wanted;
-        match find(store, Target { kind, namespace, name }, Some(from), gone, former).await {
+        let RestoreRequest { namespace, name, former, .. } = wanted;
+        match find(store, WriteTarget { kind, namespace, name }, Some(from), gone, former).await {
             Ok(found) => Ok(Some(found.uid)),
             Err(status) if status.reason == Reason::NotFound => Ok(None),
             Err(status) => Err(status),
@@ -248,7 +261,7 @@ impl Task<'_> {
         if open.is_some_and(|open| &*open.nonce == nonce) {
             return Ok(());
         }
-        let stored = store.stored(kind.table(), &[&source.uid]).await.map_err(failed)?;
+        let stored = store.read_stored(kind.table(), &[&source.uid]).await.map_err(failed)?;
         if stored.first().is_none_or(|stored| stored.delete_time.is_some()) {
             return Ok(());
         }
@@ -257,15 +270,15 @@ impl Task<'_> {
              the two",
             source.uid
         );
-        Err(Status::conflict(self.resource().of(), &source.object.name, &why))
+        Err(Status::conflict(self.resource().as_resource(), &source.object.name, &why))
     }
 
     /// Returns the error about an object that occupies the name.
     fn taken(&self, name: &str, old: &str, there: &ClusterObject) -> Status {
         if there.uid() == old {
-            return Status::conflict(self.resource().of(), name, "it is still in the cluster");
+            return Status::conflict(self.resource().as_resource(), name, "it is still in the cluster");
         }
-        live(self.resource().of(), name)
+        live(self.resource().as_resource(), name)
     }
 
     /// Leaves out the status if the caller may not write it.
@@ -323,12 +336,12 @@ impl Task<'_> {
 
 /// Waits until the mirror has stored the new object; the same transaction marks the old row. If another program stored the object, marks
 /// the old row here.
-async fn finish(task: Task<'_>, there: &ClusterObject, restored: &mut Restored) -> Result<(), Status> {
+async fn finish(task: Task<'_>, there: &ClusterObject, restored: &mut RestoredObject) -> Result<(), Status> {
     let Task { store, kind, wanted, .. } = task;
     if wanted.effect == Effect::Tried {
         return Ok(());
     }
-    let old = store.stored(kind.table(), &[&restored.from]).await.map_err(failed)?;
+    let old = store.read_stored(kind.table(), &[&restored.from]).await.map_err(failed)?;
     // The row of a former version may have been purged.
     if old.first().is_none_or(|old| old.delete_time.is_some()) {
         return Ok(());

@@ -37,7 +37,7 @@ use crate::former::Reach;
 use crate::status::{Reason, Resource, Status};
 use crate::write::find::{failed, find};
 use crate::write::version::to_version;
-use crate::write::{Answer, Options, Target, leaving};
+use crate::write::{Options, WriteResponse, WriteTarget, leaving};
 pub use abandonment::{Abandonment, give_up};
 use cluster::Cluster;
 use flow::{Source, Task};
@@ -53,7 +53,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The object to restore, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct RestoreRequest<'a> {
     /// The namespace; empty for any, and for objects without one.
     pub namespace: &'a str,
     /// The name; empty if the uid is given.
@@ -76,7 +76,7 @@ pub struct Wanted<'a> {
 
 /// A restored object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Restored {
+pub struct RestoredObject {
     /// The text of the object in the cluster; in a dry run, the text that it would have.
     pub object: String,
     /// Its name.
@@ -110,20 +110,21 @@ pub struct Asker<'a> {
 pub async fn post(
     store: &Store,
     client: Result<kube::Client, Status>,
-    target: Target<'_>,
+    target: WriteTarget<'_>,
     (options, asker): (&Options, Asker<'_>),
     version: Option<(&str, &str)>,
-) -> Result<Answer, Status> {
+) -> Result<WriteResponse, Status> {
     let effect = options.effect("CreateOptions")?;
-    let Target { kind, namespace, name } = target;
+    let WriteTarget { kind, namespace, name } = target;
     let Asker { user, status } = asker;
     let uid = version.map(|(uid, _)| uid).or(options.uid.as_deref());
     let former = options.former;
     let version = version.map(|(_, text)| text);
-    let wanted = Wanted { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former, version };
+    let wanted =
+        RestoreRequest { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former, version };
     let note = |uid: &str| options.note(|log| log.uid(uid));
     let restored = restore_noting(store, client, kind, wanted, note).await?;
-    Ok(Answer { body: restored.object, warnings: restored.warnings })
+    Ok(WriteResponse { body: restored.object, warnings: restored.warnings })
 }
 
 /// Restores an object.
@@ -132,7 +133,12 @@ pub async fn post(
 /// [`Status`]: 404 without such a row; 409 if a live object has the name, or the old object has not left yet; 422 for a kind whose objects
 /// are evicted at once, or whose fields are pruned; the API server's errors about the object; 503 and 504 if it does not answer.
 /// are evicted at once, or that prunes them; the API server's errors about the object; 503 and 504 if it does not answer.
-pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: Wanted<'_>) -> Result<Restored, Status> {
+pub async fn restore(
+    store: &Store,
+    client: kube::Client,
+    kind: &Kind,
+    wanted: RestoreRequest<'_>,
+) -> Result<RestoredObject, Status> {
     restore_noting(store, Ok(client), kind, wanted, |_| ()).await
 }
 
@@ -141,9 +147,9 @@ async fn restore_noting(
     store: &Store,
     client: Result<kube::Client, Status>,
     kind: &Kind,
-    wanted: Wanted<'_>,
+    wanted: RestoreRequest<'_>,
     note: impl Fn(&str),
-) -> Result<Restored, Status> {
+) -> Result<RestoredObject, Status> {
     if let (Some(uid), Some(version)) = (wanted.uid, wanted.version) {
         note(uid);
         if let Some(restored) = in_sql(store, kind, wanted, uid, version).await? {
@@ -160,7 +166,7 @@ async fn restore_noting(
         return task.complete(source, there, &note).await;
     }
     if source.is_leaving {
-        return Err(leaving(task.resource().of(), &source.object.name));
+        return Err(leaving(task.resource().as_resource(), &source.object.name));
     }
     task.begin(source, &note).await
 }
@@ -193,22 +199,22 @@ fn ensure_restorable(kind: &Kind, name: &str) -> Result<(), Status> {
 async fn in_sql(
     store: &Store,
     kind: &Kind,
-    wanted: Wanted<'_>,
+    wanted: RestoreRequest<'_>,
     uid: &str,
     version: &str,
-) -> Result<Option<Restored>, Status> {
-    let Wanted { namespace, name, effect, .. } = wanted;
+) -> Result<Option<RestoredObject>, Status> {
+    let RestoreRequest { namespace, name, effect, .. } = wanted;
     let plural = kind.plural();
     let resource = Resource { group: kind.group(), plural: &plural };
-    let stored = store.stored(kind.table(), &[uid]).await.map_err(failed)?;
+    let stored = store.read_stored(kind.table(), &[uid]).await.map_err(failed)?;
     let Some(stored) = stored.first().filter(|stored| stored.delete_time.is_none()) else { return Ok(None) };
     match stored.eviction {
         Eviction::None => return Err(live(resource, name)),
         Eviction::Intended => return Err(leaving(resource, name)),
         Eviction::Confirmed | Eviction::Unrecorded => {}
     }
-    let (object, is_changed) = to_version(store, Target { kind, namespace, name }, uid, version, effect).await?;
-    Ok(Some(Restored {
+    let (object, is_changed) = to_version(store, WriteTarget { kind, namespace, name }, uid, version, effect).await?;
+    Ok(Some(RestoredObject {
         object,
         name: name.to_owned(),
         from: uid.into(),
@@ -220,10 +226,10 @@ async fn in_sql(
 }
 
 /// Returns the uid of the row to restore from.
-async fn row_to_restore(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<Box<str>, Status> {
+async fn row_to_restore(store: &Store, kind: &Kind, wanted: RestoreRequest<'_>) -> Result<Box<str>, Status> {
     let gone = States { live: false, ..States::ALL };
-    let Wanted { namespace, name, uid, former, .. } = wanted;
-    let target = Target { kind, namespace, name };
+    let RestoreRequest { namespace, name, uid, former, .. } = wanted;
+    let target = WriteTarget { kind, namespace, name };
     match find(store, target, uid, gone, former).await {
         Ok(found) => Ok(found.uid),
         // Find out if the object exists at all.

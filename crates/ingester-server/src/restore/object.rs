@@ -125,7 +125,7 @@ impl Restorable {
     }
 
     /// Returns the object's text.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let mut metadata = self.metadata.clone();
         metadata.push(("annotations".to_owned(), object(&self.annotations)));
         if !self.owners.is_empty() {
@@ -249,7 +249,7 @@ impl ClusterObject {
     }
 
     /// Returns the text for readers: without `managedFields`.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn render_for_readers(&self) -> String {
         let shown = || {
             let mut reader = Reader::new(&self.text);
             let mut members = Members::new();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     fn value(restorable: &Restorable) -> Value {
-        serde_json::from_str(&restorable.text()).unwrap()
+        serde_json::from_str(&restorable.to_text()).unwrap()
     }
 
     fn restored_from(kind: &Kind, object: &Value) -> Option<String> {
@@ -430,13 +430,13 @@ mod tests {
         );
         let mut restorable = Restorable::read(model(), "old", &text).unwrap();
         restorable.numbered("0f");
-        assert_eq!(restorable.text().matches(&list).count(), 3);
+        assert_eq!(restorable.to_text().matches(&list).count(), 3);
         assert_eq!(restorable.status(), Some(format!(r#"{{"x":[{list}]}}"#).as_str()));
-        let there = ClusterObject::read(restorable.text()).unwrap();
+        let there = ClusterObject::read(restorable.to_text()).unwrap();
         assert!(there.has_status(restorable.status().unwrap()));
-        assert_eq!(there.shown().matches(&list).count(), 3);
+        assert_eq!(there.render_for_readers().matches(&list).count(), 3);
         let other = there.with_status(&format!("[{list}]")).unwrap();
-        assert_eq!((other.shown().matches(&list).count(), other.has_status("[1]")), (3, false));
+        assert_eq!((other.render_for_readers().matches(&list).count(), other.has_status("[1]")), (3, false));
         // An adjacent double is a different number.
         assert!(!there.with_status("0.30000000000000004").unwrap().has_status("0.3"));
     }

@@ -59,7 +59,7 @@ impl std::fmt::Debug for RestoreRights {
 }
 
 /// A client that acts in the cluster for a caller.
-pub(crate) struct Acting {
+pub(crate) struct ActingClient {
     pub(crate) client: kube::Client,
     /// The server's account names the caller in each request.
     is_impersonating: bool,
@@ -76,7 +76,7 @@ impl RestoreRights {
         identity: &Identity,
         caller: &Caller,
         token: Option<&Bearer>,
-    ) -> Result<Acting, Status> {
+    ) -> Result<ActingClient, Status> {
         let client = match self {
             RestoreRights::Off => return Err(off()),
             RestoreRights::Server => server.clone(),
@@ -89,15 +89,15 @@ impl RestoreRights {
                 }
                 _ => {
                     let client = with_headers(server, impersonation(caller)?);
-                    return Ok(Acting { client, is_impersonating: true });
+                    return Ok(ActingClient { client, is_impersonating: true });
                 }
             },
         };
-        Ok(Acting { client, is_impersonating: false })
+        Ok(ActingClient { client, is_impersonating: false })
     }
 }
 
-impl Acting {
+impl ActingClient {
     /// Returns the status that the caller gets for the API server's answer.
     pub(crate) fn told(is_impersonating: bool, caller: &Caller, mut status: Status) -> Status {
         if is_impersonating && status.code == StatusCode::FORBIDDEN && status.message.contains("impersonate") {

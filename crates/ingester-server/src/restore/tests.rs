@@ -2,10 +2,10 @@
 
 mod open;
 
-use super::{Asker, Wanted, post, restore};
+use super::{Asker, RestoreRequest, post, restore};
 use crate::former::Reach;
 use crate::status::{Reason, Status};
-use crate::write::{Options, Target};
+use crate::write::{Options, WriteTarget};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use ingester_core::Kind;
@@ -189,8 +189,8 @@ impl Fake {
     }
 }
 
-fn target(kind: &Kind) -> Target<'_> {
-    Target { kind, namespace: "ml", name: "a" }
+fn target(kind: &Kind) -> WriteTarget<'_> {
+    WriteTarget { kind, namespace: "ml", name: "a" }
 }
 
 fn failure(code: u16, reason: &str) -> (StatusCode, Value) {
@@ -213,8 +213,8 @@ fn path() -> String {
 }
 
 /// The command asks for the row `old` like this.
-fn of_old() -> Wanted<'static> {
-    Wanted {
+fn of_old() -> RestoreRequest<'static> {
+    RestoreRequest {
         namespace: "",
         name: "",
         uid: Some("old"),
@@ -406,7 +406,7 @@ async fn what_would_be_evicted_at_once_or_is_incomplete_is_not_restored() {
 async fn without_a_mirror_the_old_row_stays_until_the_next_request() {
     let mut fake = Fake::new(false).await;
     fake.evicted(&object("old")).await;
-    let wanted = Wanted { patience: Duration::ZERO, ..of_old() };
+    let wanted = RestoreRequest { patience: Duration::ZERO, ..of_old() };
     let restored = restore(&fake.store, fake.client(), model(), wanted).await.unwrap();
     assert!(
         !restored.before && !restored.finished && restored.warnings[0].contains("is `ingester run` running?"),
@@ -455,7 +455,7 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
     version["metadata"]["labels"] = json!({"team": "ads"});
     version["metadata"]["annotations"] = json!({"note": "then"});
     let text = version.to_string();
-    let of_version = Wanted { name: "a", namespace: "ml", version: Some(&text), ..of_old() };
+    let of_version = RestoreRequest { name: "a", namespace: "ml", version: Some(&text), ..of_old() };
 
     // The row is gone.
     let fake = Fake::new(true).await;
@@ -473,13 +473,13 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
 
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
-    let tried = Wanted { effect: Effect::Tried, ..of_version };
+    let tried = RestoreRequest { effect: Effect::Tried, ..of_version };
     let tried = restore(&fake.store, fake.client(), model(), tried).await.unwrap();
     assert!(tried.object.contains(r#""algorithm":"lstm""#), "{tried:?}");
     for is_first in [true, false] {
         let restored = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
         assert!(restored.in_sql && restored.before != is_first, "{restored:?}");
-        let stored = fake.store.stored(model().table(), &["old"]).await.unwrap().remove(0);
+        let stored = fake.store.read_stored(model().table(), &["old"]).await.unwrap().remove(0);
         let stored: Value = serde_json::from_str(crate::write::json_of(&stored)).unwrap();
         assert_eq!(stored["spec"]["algorithm"], "lstm");
         // The object stays evicted, and its row gets another version.

@@ -9,10 +9,10 @@ const MAGIC: &[u8] = b"k8s\0";
 const NOT_PROTOBUF: &str = "it is not Kubernetes' protobuf";
 
 /// A field to read from a message: its number, its name in JSON, and its content.
-type Field = (u64, &'static str, Has);
+type Field = (u64, &'static str, FieldContent);
 
 #[derive(Clone, Copy)]
-enum Has {
+enum FieldContent {
     Text,
     Message(&'static [Field]),
     /// A field that would change the question, so it cannot be skipped.
@@ -20,21 +20,23 @@ enum Has {
 }
 
 const OF_RESOURCE: &[Field] = &[
-    (1, "namespace", Has::Text),
-    (2, "verb", Has::Text),
-    (3, "group", Has::Text),
-    (4, "version", Has::Text),
-    (5, "resource", Has::Text),
-    (6, "subresource", Has::Text),
-    (7, "name", Has::Text),
-    (8, "fieldSelector", Has::Unreadable),
-    (9, "labelSelector", Has::Unreadable),
+    (1, "namespace", FieldContent::Text),
+    (2, "verb", FieldContent::Text),
+    (3, "group", FieldContent::Text),
+    (4, "version", FieldContent::Text),
+    (5, "resource", FieldContent::Text),
+    (6, "subresource", FieldContent::Text),
+    (7, "name", FieldContent::Text),
+    (8, "fieldSelector", FieldContent::Unreadable),
+    (9, "labelSelector", FieldContent::Unreadable),
 ];
-const OF_PATH: &[Field] = &[(1, "path", Has::Text), (2, "verb", Has::Text)];
-const OF_ACCESS: &[Field] =
-    &[(1, "resourceAttributes", Has::Message(OF_RESOURCE)), (2, "nonResourceAttributes", Has::Message(OF_PATH))];
-const OF_RULES: &[Field] = &[(1, "namespace", Has::Text)];
-const OF_UNKNOWN: &[Field] = &[(1, "typeMeta", Has::Message(&[(2, "kind", Has::Text)]))];
+const OF_PATH: &[Field] = &[(1, "path", FieldContent::Text), (2, "verb", FieldContent::Text)];
+const OF_ACCESS: &[Field] = &[
+    (1, "resourceAttributes", FieldContent::Message(OF_RESOURCE)),
+    (2, "nonResourceAttributes", FieldContent::Message(OF_PATH)),
+];
+const OF_RULES: &[Field] = &[(1, "namespace", FieldContent::Text)];
+const OF_UNKNOWN: &[Field] = &[(1, "typeMeta", FieldContent::Message(&[(2, "kind", FieldContent::Text)]))];
 
 /// The number of the object's text in `runtime.Unknown`.
 const RAW: u64 = 2;
@@ -52,7 +54,7 @@ pub(super) fn read(review: SelfReview, bytes: &[u8]) -> Result<Json, String> {
         SelfReview::Rules => OF_RULES,
         SelfReview::User => &[],
     };
-    let mut object = message(raw.unwrap_or_default(), &[(2, "spec", Has::Message(of_spec))])?;
+    let mut object = message(raw.unwrap_or_default(), &[(2, "spec", FieldContent::Message(of_spec))])?;
     object["kind"] = kind;
     Ok(object)
 }
@@ -62,9 +64,9 @@ fn message(bytes: &[u8], known: &[Field]) -> Result<Json, String> {
     for (number, value) in fields(bytes)? {
         let Some((_, name, has)) = known.iter().find(|(known, ..)| *known == number) else { continue };
         let value = match has {
-            Has::Text => json!(std::str::from_utf8(value).map_err(|_| format!("{name} is not UTF-8"))?),
-            Has::Message(known) => message(value, known)?,
-            Has::Unreadable => return Err(format!("{name} is only read from JSON: send the review as JSON")),
+            FieldContent::Text => json!(std::str::from_utf8(value).map_err(|_| format!("{name} is not UTF-8"))?),
+            FieldContent::Message(known) => message(value, known)?,
+            FieldContent::Unreadable => return Err(format!("{name} is only read from JSON: send the review as JSON")),
         };
         object.insert((*name).to_owned(), value);
     }

@@ -1,6 +1,6 @@
 //! Hints for clients whose request finds nothing.
 
-use super::stages::{Authenticated, Narrowed};
+use super::stages::{AuthenticatedRequest, NarrowedRequest};
 use super::{Inner, of_text, text_of};
 use crate::caller::Verb;
 use crate::request::accept;
@@ -13,11 +13,11 @@ use http::Response;
 use http::header::ACCEPT;
 use ingester_core::Kind;
 use ingester_sql::query::{Filter, Query, States, Test};
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 
 /// Answers that there are no Events. `kubectl describe` asks for the Events of its object, and then shows none.
 pub(super) fn no_events(
-    request: &Authenticated<'_>,
+    request: &AuthenticatedRequest<'_>,
     verb: Verb,
     warnings: &mut Vec<String>,
 ) -> Result<Response<Body>, Status> {
@@ -44,7 +44,7 @@ impl Inner {
     pub(super) async fn or_hint(
         &self,
         answer: Result<Response<Body>, Status>,
-        request: &Narrowed,
+        request: &NarrowedRequest,
     ) -> Result<Response<Body>, Status> {
         match answer {
             Err(status) if request.is_by_name => Err(self.not_found(status, request).await),
@@ -52,7 +52,7 @@ impl Inner {
         }
     }
 
-    async fn not_found(&self, mut status: Status, request: &Narrowed) -> Status {
+    async fn not_found(&self, mut status: Status, request: &NarrowedRequest) -> Status {
         let States { live, evicted, deleted } = request.states;
         let others = States { live: !live, evicted: !evicted, deleted: !deleted };
         if status.reason != Reason::NotFound || others == States::NONE {
@@ -80,7 +80,7 @@ impl Inner {
             _ => None,
         })?;
         let asked = self.sources.reads.ask_about(kind, query, limits).ok()?;
-        let page = asked.page(&Wanted::default(), 1, None).await.ok()?;
+        let page = asked.page(&RequestedParts::default(), 1, None).await.ok()?;
         let warning =
             || format!("no object has such a label `{name}`; the parameter of this name is {OUTER_GROUP}/{name}");
         page.rows.is_empty().then(warning)

@@ -1,7 +1,7 @@
 //! This server's own resources, which are not objects of a kind: saved queries, parameters, counts, rejects, units, policies, namespaces, and reviews of the
 //! caller's own rights.
 
-use super::stages::Authenticated;
+use super::stages::AuthenticatedRequest;
 use super::{Inner, Sources, of_text, text_of};
 use crate::answer::OwnObjects;
 use crate::caller::Verb;
@@ -13,7 +13,7 @@ use crate::request::path::{OUTER_GROUP, SelfReview};
 use crate::request::{accept, steps};
 use crate::self_review;
 use crate::status::{Resource, Status};
-use crate::units::{self, Which};
+use crate::units::{self, UnitResource};
 use axum::body::Body;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Response, StatusCode};
@@ -35,7 +35,7 @@ const OTHERS: [(&str, &str, &str); 4] = [
 
 impl Inner {
     /// Answers with the saved queries, or one of them.
-    pub(super) fn queries(&self, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
+    pub(super) fn queries(&self, request: &AuthenticatedRequest<'_>) -> Result<Response<Body>, Status> {
         let row = |query: &SavedQuery| {
             let cells = vec![json!(query.name()), json!(query.kind().name()), first_line(query.description())];
             (query.to_json(), cells)
@@ -55,7 +55,7 @@ impl Inner {
     }
 
     /// Answers with the parameters for label selectors, including the parameters of the saved queries; or with one of them.
-    pub(super) fn parameters(&self, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
+    pub(super) fn parameters(&self, request: &AuthenticatedRequest<'_>) -> Result<Response<Body>, Status> {
         let keys = AskKey::all().iter().filter_map(|key| {
             let name = key.name(Spelling::PseudoLabel)?;
             Some(parameter(name, None, type_of(key), None, &key.about(Spelling::PseudoLabel)))
@@ -88,7 +88,7 @@ impl Inner {
     /// Answers with the number of objects of each kind, or of one kind.
     pub(super) async fn counts(
         &self,
-        request: &Authenticated<'_>,
+        request: &AuthenticatedRequest<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         let (form, include) = form(request)?;
@@ -119,7 +119,7 @@ impl Inner {
     /// Answers with the objects that could not be stored, or one of them.
     pub(super) async fn rejects(
         &self,
-        request: &Authenticated<'_>,
+        request: &AuthenticatedRequest<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         let (form, include) = form(request)?;
@@ -139,7 +139,11 @@ impl Inner {
     }
 
     /// Answers with the states of the units of `ingester run`, or with the effects of its rules; with all or with one.
-    pub(super) async fn units(&self, which: Which, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
+    pub(super) async fn units(
+        &self,
+        which: UnitResource,
+        request: &AuthenticatedRequest<'_>,
+    ) -> Result<Response<Body>, Status> {
         let (form, include) = form(request)?;
         let asker = self.asker(request, States::ALL);
         let _place = self.sources.places.take(&asker.caller.user)?;
@@ -151,7 +155,7 @@ impl Inner {
     }
 
     /// Returns a caller's question about the rows in these states.
-    fn asker<'a>(&'a self, request: &'a Authenticated<'_>, states: States) -> Asker<'a> {
+    fn asker<'a>(&'a self, request: &'a AuthenticatedRequest<'_>, states: States) -> Asker<'a> {
         let Sources { identity, kinds, reads, limits, .. } = &self.sources;
         Asker { identity, caller: request.caller(), kinds, store: reads, states, limits: *limits }
     }
@@ -160,7 +164,7 @@ impl Inner {
     pub(super) async fn self_review(
         &self,
         review: SelfReview,
-        request: &Authenticated<'_>,
+        request: &AuthenticatedRequest<'_>,
         body: Body,
     ) -> Result<Response<Body>, Status> {
         accept::plain(text_of(request.headers(), &ACCEPT))?;
@@ -174,7 +178,7 @@ impl Inner {
     /// Answers with the namespaces in which the caller may list something, or one of them.
     pub(super) async fn namespaces(
         &self,
-        request: &Authenticated<'_>,
+        request: &AuthenticatedRequest<'_>,
         verb: Verb,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
@@ -212,7 +216,7 @@ impl Inner {
 ///
 /// # Errors
 /// 406; 400 for a selector of anything but the name.
-fn form(request: &Authenticated<'_>) -> Result<(accept::Form, Include), Status> {
+fn form(request: &AuthenticatedRequest<'_>) -> Result<(accept::Form, Include), Status> {
     let form = accept::form(text_of(request.headers(), &ACCEPT))?;
     let parameters = request.parameters.as_ref().map_err(Status::clone)?;
     if parameters.query.filters.len() > usize::from(parameters.only_name().is_some()) {
@@ -222,7 +226,7 @@ fn form(request: &Authenticated<'_>) -> Result<(accept::Form, Include), Status> 
 }
 
 /// Keeps only the object that the request names, if it names one.
-fn only(mut all: OwnObjects, request: &Authenticated<'_>) -> OwnObjects {
+fn only(mut all: OwnObjects, request: &AuthenticatedRequest<'_>) -> OwnObjects {
     if let Some(only) = &request.only_name {
         all.objects.retain(|(object, _)| object["metadata"]["name"] == only.as_str());
     }
@@ -230,7 +234,7 @@ fn only(mut all: OwnObjects, request: &Authenticated<'_>) -> OwnObjects {
 }
 
 /// Answers with all objects, or with the object that the path names.
-fn answered(all: OwnObjects, plural: &str, request: &Authenticated<'_>) -> Result<Response<Body>, Status> {
+fn answered(all: OwnObjects, plural: &str, request: &AuthenticatedRequest<'_>) -> Result<Response<Body>, Status> {
     let (form, include) = form(request)?;
     let all = only(all, request);
     let json = match request.target.name() {

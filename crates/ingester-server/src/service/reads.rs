@@ -1,6 +1,6 @@
 //! Reads objects of a kind: one, a list, or changes as they happen.
 
-use super::stages::{Narrowed, ObjectRequest};
+use super::stages::{NarrowedRequest, ObjectRequest};
 use super::{Inner, Sources, holding};
 use crate::read::{self, HistoryOf, Log};
 use crate::request::accept::{self, Form};
@@ -12,12 +12,12 @@ use axum::body::Body;
 use http::Response;
 use ingester_core::schema::base;
 use ingester_sql::query::{AsOf, Query, QueryError};
-use ingester_store::query::{VersionError, VersionOf, Wanted};
+use ingester_store::query::{RequestedParts, VersionError, VersionOf};
 use std::sync::Arc;
 
 impl Inner {
     /// Answers with one object, by its name.
-    pub(super) async fn get(&self, mut request: Narrowed) -> Result<Response<Body>, Status> {
+    pub(super) async fn get(&self, mut request: NarrowedRequest) -> Result<Response<Body>, Status> {
         let form = form(&mut request)?;
         let Sources { reads, limits, .. } = &self.sources;
         let parameters = std::mem::take(&mut request.parameters);
@@ -38,7 +38,7 @@ impl Inner {
     /// Answers with a list of objects.
     pub(super) async fn list(
         &self,
-        mut request: Narrowed,
+        mut request: NarrowedRequest,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         let form = form(&mut request)?;
@@ -59,14 +59,14 @@ impl Inner {
     }
 
     /// Streams changes as they happen, if the database has a log of them. A watch that only waits leaves its place to other requests.
-    pub(super) async fn watch(self: &Arc<Self>, mut request: Narrowed) -> Result<Response<Body>, Status> {
+    pub(super) async fn watch(self: &Arc<Self>, mut request: NarrowedRequest) -> Result<Response<Body>, Status> {
         let form = form(&mut request)?;
         let changes = self.changes().await?;
         let standing = self.standing(&request);
         let kind = *request.kind;
         let user = request.caller.user.clone();
         let limits = self.sources.limits;
-        let Narrowed { parameters, former: reach, cost, place, .. } = request;
+        let NarrowedRequest { parameters, former: reach, cost, place, .. } = request;
         let watch = parameters.watch.unwrap_or_default();
         let request = watch::Request { kind, user, parameters, reach, form, cost, limits, place, standing };
         match (&self.sources.watches, changes) {
@@ -77,7 +77,7 @@ impl Inner {
     }
 
     /// Answers with the versions of all objects that have had a name.
-    pub(super) async fn history(&self, request: Narrowed) -> Result<Response<Body>, Status> {
+    pub(super) async fn history(&self, request: NarrowedRequest) -> Result<Response<Body>, Status> {
         accept::plain(&request.accept)?;
         if request.kind.history().is_none() {
             return Err(Status::no_such_path());
@@ -89,7 +89,7 @@ impl Inner {
     }
 
     /// Returns the version that a restore names by a resourceVersion or a time, as the uid of its object and the text.
-    pub(super) async fn version(&self, request: &Narrowed) -> Result<(String, String), Status> {
+    pub(super) async fn version(&self, request: &NarrowedRequest) -> Result<(String, String), Status> {
         let (store, limits) = (&self.sources.reads, self.sources.limits);
         let kind = request.kind;
         if kind.history().is_none() {
@@ -101,12 +101,12 @@ impl Inner {
             _ => return Err(Status::bad_request("name one version: by `version` or by `at`")),
         };
         let objects = visible(request)?;
-        let row = read::version(store, (kind, &request.name), &objects, of, &Wanted::object(), limits).await?;
-        Ok((row.uid().to_owned(), row.text(base::JSON).to_owned()))
+        let row = read::version(store, (kind, &request.name), &objects, of, &RequestedParts::object(), limits).await?;
+        Ok((row.uid().to_owned(), row.get_text(base::JSON).to_owned()))
     }
 
     /// Returns a warning that an answer about a moment may lack a visible object: the object and the reason.
-    async fn unknown_at(&self, request: &Narrowed, at: Option<AsOf>) -> Option<(String, VersionError)> {
+    async fn unknown_at(&self, request: &NarrowedRequest, at: Option<AsOf>) -> Option<(String, VersionError)> {
         let mut query = Query { at: Some(at?), ..named(request) };
         request.former.narrow_past(&mut query, request.kind, "").ok()?;
         // Ignore an error: the answer is the same without the warning.
@@ -124,7 +124,7 @@ impl Inner {
     }
 
     /// Returns the check that a watch repeats: the caller still exists, still has the right, and still sees the same former objects.
-    fn standing(self: &Arc<Self>, request: &Narrowed) -> watch::Standing {
+    fn standing(self: &Arc<Self>, request: &NarrowedRequest) -> watch::WatchRightCheck {
         let (inner, states, seen) = (self.clone(), request.states, request.former);
         let request = request.request();
         Box::new(move || {
@@ -142,7 +142,7 @@ impl Inner {
 
 /// Returns the form in which objects are answered. Forms other than tables ignore the parameter about the part of an object that a table
 /// has.
-fn form(request: &mut Narrowed) -> Result<Form, Status> {
+fn form(request: &mut NarrowedRequest) -> Result<Form, Status> {
     let form = accept::form(&request.accept)?;
     if form != Form::Table {
         request.parameters.include = Include::default();
@@ -151,7 +151,7 @@ fn form(request: &mut Narrowed) -> Result<Form, Status> {
 }
 
 /// Returns the query for objects that have, or had, the requested name and that the caller may see as they were.
-fn visible(request: &Narrowed) -> Result<Query, Status> {
+fn visible(request: &NarrowedRequest) -> Result<Query, Status> {
     let mut objects = named(request);
     objects.uids.clone_from(&request.parameters.query.uids);
     request.former.narrow_past(&mut objects, request.kind, &request.name)?;

@@ -1,8 +1,8 @@
-//! The stages of a request: [`Parsed`], [`Authenticated`], [`Authorized`], [`Narrowed`].
+//! The stages of a request: [`ParsedRequest`], [`AuthenticatedRequest`], [`AuthorizedRequest`], [`NarrowedRequest`].
 //!
 //! Each type has private fields, so only this module makes its values, each in the function that does the work of the stage.
-//! Handlers of objects take [`Narrowed`], so a handler that skips authorization does not compile.
-//! Handlers of the server's own resources take [`Authenticated`]: they answer every authenticated caller, or check rights object by object.
+//! Handlers of objects take [`NarrowedRequest`], so a handler that skips authorization does not compile.
+//! Handlers of the server's own resources take [`AuthenticatedRequest`]: they answer every authenticated caller, or check rights object by object.
 //!
 //! Errors are reported in the order of the stages, so a caller without the right learns nothing about objects or parameters.
 
@@ -12,10 +12,10 @@ use crate::caller::{Attributes, Caller, Verb};
 use crate::former::Reach;
 use crate::identity::{Bearer, Identity, Peer};
 use crate::namespaces::NAMESPACES;
-use crate::places::Place;
+use crate::places::RequestSlot;
 use crate::read;
-use crate::request::parameters::{self, Parameters, Saved};
-use crate::request::path::{self, Objects, Target};
+use crate::request::parameters::{self, Parameters, SavedQueryCall};
+use crate::request::path::{self, Objects, RequestTarget};
 use crate::request::query::QueryString;
 use crate::status::{Reason, Resource, Status};
 use crate::write;
@@ -30,13 +30,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// A request whose path was parsed.
-pub(super) struct Parsed<'r> {
-    target: Result<Target<'r>, Status>,
+pub(super) struct ParsedRequest<'r> {
+    target: Result<RequestTarget<'r>, Status>,
 }
 
 /// A request's target, verb and parameters, before the caller's rights are checked.
 pub(super) struct Question<'r> {
-    pub(super) target: &'r Target<'r>,
+    pub(super) target: &'r RequestTarget<'r>,
     /// The request's verb in terms of RBAC; 404 or 405 if the target does not take the request's method.
     pub(super) verb: Result<Verb, Status>,
     pub(super) query: QueryString,
@@ -51,7 +51,7 @@ pub(super) struct Question<'r> {
 }
 
 /// A request of an authenticated caller who has not exceeded `serve.rate`.
-pub(super) struct Authenticated<'r> {
+pub(super) struct AuthenticatedRequest<'r> {
     question: Question<'r>,
     caller: Caller,
     /// The parts of the request, without credentials.
@@ -74,15 +74,15 @@ pub(super) struct ObjectRequest {
 }
 
 /// A request for objects whose caller has the right to them.
-pub(super) struct Authorized {
+pub(super) struct AuthorizedRequest {
     request: Arc<ObjectRequest>,
     parameters: Result<Parameters, Status>,
-    place: Place,
+    place: RequestSlot,
     may_write_status: Result<(), String>,
 }
 
 /// A request for objects, narrowed to those that its caller may see.
-pub(super) struct Narrowed {
+pub(super) struct NarrowedRequest {
     request: Arc<ObjectRequest>,
     /// The parameters, to which the conditions of the path, of the saved query and of `serve.formerObjects` were added.
     pub(super) parameters: Parameters,
@@ -94,18 +94,18 @@ pub(super) struct Narrowed {
     pub(super) is_by_name: bool,
     pub(super) former: Reach,
     pub(super) cost: read::Cost,
-    pub(super) place: Place,
+    pub(super) place: RequestSlot,
     /// For restores: `Ok` if the caller may write the object's status, otherwise the reason why not.
     pub(super) may_write_status: Result<(), String>,
 }
 
-impl<'r> Parsed<'r> {
-    pub(super) fn of(path: &'r str, kinds: &[Kind]) -> Self {
-        Parsed { target: path::parse(path).map(|target| target.among(kinds)) }
+impl<'r> ParsedRequest<'r> {
+    pub(super) fn parse(path: &'r str, kinds: &[Kind]) -> Self {
+        ParsedRequest { target: path::parse(path).map(|target| target.among(kinds)) }
     }
 
     /// Returns the target, for answers that need no authentication.
-    pub(super) fn target(&self) -> Option<&Target<'r>> {
+    pub(super) fn target(&self) -> Option<&RequestTarget<'r>> {
         self.target.as_ref().ok()
     }
 
@@ -120,23 +120,23 @@ impl<'r> Parsed<'r> {
         mut parts: Parts,
         peer: &Peer,
         log: &AccessLog,
-    ) -> Result<Authenticated<'r>, Status> {
+    ) -> Result<AuthenticatedRequest<'r>, Status> {
         let caller = sources.identity.authenticate(&mut parts, peer).await?;
         log.user(&caller.user);
-        let question = self.target.as_ref().map(|target| Question::of(target, &parts, sources.kinds));
+        let question = self.target.as_ref().map(|target| Question::new(target, &parts, sources.kinds));
         if let Ok(question) = &question {
             question.note(log);
         }
         sources.identity.admit(&caller)?;
-        Ok(Authenticated { question: question.map_err(Status::clone)?, caller, parts })
+        Ok(AuthenticatedRequest { question: question.map_err(Status::clone)?, caller, parts })
     }
 }
 
 impl<'r> Question<'r> {
-    fn of(target: &'r Target<'r>, parts: &Parts, kinds: &'static [Kind]) -> Self {
+    fn new(target: &'r RequestTarget<'r>, parts: &Parts, kinds: &'static [Kind]) -> Self {
         let query = QueryString::parse(parts.uri.query().unwrap_or_default());
         let kind = match target {
-            Target::Objects(path) => path.kind(kinds),
+            RequestTarget::Objects(path) => path.kind(kinds),
             _ => None,
         };
         let parameters = parameters::parse(&query, kind.map_or("", Kind::kind));
@@ -147,9 +147,9 @@ impl<'r> Question<'r> {
             None => Verb::List,
         };
         let verb = match target {
-            Target::Objects(path) => verb_of_objects(path, kind, &parts.method, read),
-            Target::SelfReview(_) if parts.method == Method::POST => Ok(Verb::Create),
-            Target::SelfReview(_) => Err(Status::method_not_allowed()),
+            RequestTarget::Objects(path) => verb_of_objects(path, kind, &parts.method, read),
+            RequestTarget::SelfReview(_) if parts.method == Method::POST => Ok(Verb::Create),
+            RequestTarget::SelfReview(_) => Err(Status::method_not_allowed()),
             _ if reads(&parts.method) => Ok(read),
             _ => Err(Status::method_not_allowed()),
         };
@@ -157,19 +157,19 @@ impl<'r> Question<'r> {
         // create has no name.
         let name = only_name.as_ref().filter(|_| !matches!(verb, Ok(Verb::Create))).cloned().unwrap_or_default();
         let attributes = match (target, kind, &verb) {
-            (Target::Objects(path), Some(kind), Ok(verb)) => Some(Attributes {
+            (RequestTarget::Objects(path), Some(kind), Ok(verb)) => Some(Attributes {
                 subresource: path
                     .subresource
                     .as_deref()
                     .filter(|name| *name == "status")
                     .unwrap_or_default()
                     .to_owned(),
-                namespace: text(&path.namespace).to_owned(),
+                namespace: unwrap_part(&path.namespace).to_owned(),
                 name,
                 ..Attributes::of_all(*verb, kind.group(), kind.version(), &kind.plural())
             }),
             // Log these as reads even if the method is refused.
-            (Target::Namespaces(_), ..) => {
+            (RequestTarget::Namespaces(_), ..) => {
                 Some(Attributes { name, ..Attributes::of_all(read, NAMESPACES.group, "v1", NAMESPACES.plural) })
             }
             _ => None,
@@ -180,7 +180,9 @@ impl<'r> Question<'r> {
     fn note(&self, log: &AccessLog) {
         let Some(attributes) = &self.attributes else { return };
         match self.target {
-            Target::Objects(path) => log.about(attributes, text(&path.name), text(&path.subresource)),
+            RequestTarget::Objects(path) => {
+                log.about(attributes, unwrap_part(&path.name), unwrap_part(&path.subresource))
+            }
             _ => log.about(attributes, &attributes.name, ""),
         }
     }
@@ -222,11 +224,11 @@ fn reads(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-fn text<'t>(part: &'t Option<Cow<'_, str>>) -> &'t str {
+fn unwrap_part<'t>(part: &'t Option<Cow<'_, str>>) -> &'t str {
     part.as_deref().unwrap_or_default()
 }
 
-impl<'r> Deref for Authenticated<'r> {
+impl<'r> Deref for AuthenticatedRequest<'r> {
     type Target = Question<'r>;
 
     fn deref(&self) -> &Question<'r> {
@@ -234,7 +236,7 @@ impl<'r> Deref for Authenticated<'r> {
     }
 }
 
-impl Authenticated<'_> {
+impl AuthenticatedRequest<'_> {
     pub(super) fn caller(&self) -> &Caller {
         &self.caller
     }
@@ -247,9 +249,10 @@ impl Authenticated<'_> {
     ///
     /// # Errors
     /// 429 if no place is free; 403 without the right; 404 if the request is not for objects; 500 or 503 if the API server cannot be asked.
-    pub(super) async fn authorize(self, sources: &Sources) -> Result<Authorized, Status> {
-        let Authenticated { question, caller, mut parts } = self;
-        let Question { target: Target::Objects(path), kind: Some(kind), attributes: Some(attributes), .. } = question
+    pub(super) async fn authorize(self, sources: &Sources) -> Result<AuthorizedRequest, Status> {
+        let AuthenticatedRequest { question, caller, mut parts } = self;
+        let Question { target: RequestTarget::Objects(path), kind: Some(kind), attributes: Some(attributes), .. } =
+            question
         else {
             return Err(Status::no_such_path());
         };
@@ -257,7 +260,7 @@ impl Authenticated<'_> {
         let header = |name: HeaderName| parts.headers.get(name)?.to_str().ok().map(str::to_owned);
         let request = ObjectRequest {
             kind,
-            name: text(&path.name).to_owned(),
+            name: unwrap_part(&path.name).to_owned(),
             is_history: path.is_history(),
             accept: header(ACCEPT).unwrap_or_default(),
             content_type: header(CONTENT_TYPE),
@@ -272,7 +275,7 @@ impl Authenticated<'_> {
             Verb::Create => authorize_restore(&sources.identity, &request, parameters.as_ref().ok()).await?,
             _ => Ok(()),
         };
-        Ok(Authorized { request: Arc::new(request), parameters, place, may_write_status })
+        Ok(AuthorizedRequest { request: Arc::new(request), parameters, place, may_write_status })
     }
 }
 
@@ -310,20 +313,20 @@ impl ObjectRequest {
     }
 
     /// Returns the object that the path names.
-    pub(super) fn target(&self) -> write::Target<'_> {
-        write::Target { kind: self.kind, namespace: &self.attributes.namespace, name: &self.name }
+    pub(super) fn target(&self) -> write::WriteTarget<'_> {
+        write::WriteTarget { kind: self.kind, namespace: &self.attributes.namespace, name: &self.name }
     }
 }
 
-impl Authorized {
+impl AuthorizedRequest {
     /// Completes the query, and makes it leave out the former objects that the caller may not see. Adds warnings to `warnings`, even if the
     /// request fails.
     ///
     /// # Errors
     /// 400 and 422 for the parameters; 403 for a request about the past if the caller may see only live objects; the errors of
     /// [`FormerAccess::reach`](crate::former::FormerAccess::reach).
-    pub(super) async fn narrow(self, sources: &Sources, warnings: &mut Vec<String>) -> Result<Narrowed, Status> {
-        let Authorized { request, parameters, place, may_write_status } = self;
+    pub(super) async fn narrow(self, sources: &Sources, warnings: &mut Vec<String>) -> Result<NarrowedRequest, Status> {
+        let AuthorizedRequest { request, parameters, place, may_write_status } = self;
         let kind = request.kind;
         let mut parameters = parameters?;
         warnings.append(&mut parameters.warnings);
@@ -348,13 +351,13 @@ impl Authorized {
             true => former.narrow_past(&mut parameters.query, kind, &request.name)?,
             false => former.narrow(&mut parameters.query),
         }
-        Ok(Narrowed { request, parameters, is_past, states, is_by_name, former, cost, place, may_write_status })
+        Ok(NarrowedRequest { request, parameters, is_past, states, is_by_name, former, cost, place, may_write_status })
     }
 }
 
 /// Adds the saved query that the parameters name.
 fn add_saved(queries: &SavedQueries, kind: &Kind, parameters: &mut Parameters) -> Result<(), Status> {
-    let Some(Saved { name, parameters: given, mut ask }) = parameters.saved.take() else { return Ok(()) };
+    let Some(SavedQueryCall { name, parameters: given, mut ask }) = parameters.saved.take() else { return Ok(()) };
     let saved = queries.get(&name).map_err(|error| Status::bad_request(error.to_string()))?;
     if saved.kind().table().name != kind.table().name {
         let message = format!("the query `{name}` is about {}, not about {}", saved.kind().name(), kind.name());
@@ -390,7 +393,7 @@ fn is_past(request: &ObjectRequest, parameters: &Parameters) -> Result<bool, Sta
     Ok(is_history || is_of_moment || is_of_version)
 }
 
-impl Deref for Narrowed {
+impl Deref for NarrowedRequest {
     type Target = ObjectRequest;
 
     fn deref(&self) -> &ObjectRequest {
@@ -398,7 +401,7 @@ impl Deref for Narrowed {
     }
 }
 
-impl Narrowed {
+impl NarrowedRequest {
     /// Returns the authorized request, for a later check of the same right. Keeping it does not keep the place.
     pub(super) fn request(&self) -> Arc<ObjectRequest> {
         self.request.clone()
@@ -407,7 +410,7 @@ impl Narrowed {
 
 #[cfg(test)]
 mod tests {
-    use super::{Parsed, Question};
+    use super::{ParsedRequest, Question};
     use crd_specs::KINDS;
     use http::Request;
 
@@ -415,8 +418,8 @@ mod tests {
     /// is checked; and the only name that the answer can contain.
     fn question(method: &str, path: &str) -> String {
         let (parts, ()) = Request::builder().method(method).uri(path).body(()).unwrap().into_parts();
-        let parsed = Parsed::of(parts.uri.path(), KINDS);
-        let question = Question::of(parsed.target().unwrap(), &parts, KINDS);
+        let parsed = ParsedRequest::parse(parts.uri.path(), KINDS);
+        let question = Question::new(parsed.target().unwrap(), &parts, KINDS);
         let verb = match &question.verb {
             Ok(verb) => verb.as_str().to_owned(),
             Err(status) => status.code.as_str().to_owned(),

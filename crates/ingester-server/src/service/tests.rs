@@ -14,7 +14,7 @@ use crate::caller::{Attributes, Caller, Verb};
 use crate::former::FormerAccess;
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::places::RequestSlots;
 use crate::read::Log;
 use crate::restore::rights::RestoreRights;
 use crate::volume::WriteVolumes;
@@ -133,7 +133,7 @@ fn sources(store: Store, former: FormerObjects, watches: bool) -> Sources {
         former: FormerAccess::new(former, None),
         saved: saved(),
         limits: Limits::default(),
-        places: Places::new(200),
+        places: RequestSlots::new(200),
         volumes: WriteVolumes::new(0),
         watches: watches.then(|| Hub::new(log, WatchLimits::default(), metrics)),
         watchable: watches,
@@ -290,7 +290,7 @@ async fn mistakes_in_parameters_are_told_only_to_callers_with_the_right() {
 #[tokio::test]
 async fn without_a_place_no_right_is_checked() {
     let store = Store::in_memory(KINDS).await.unwrap();
-    let places = Places::new(0);
+    let places = RequestSlots::new(0);
     let service = Service::new(Sources { places, ..sources(store, FormerObjects::Granted, false) });
     let eve = [("authorization", "Bearer eve")];
     for (path, code) in [

@@ -1,14 +1,14 @@
 //! Runs writes. Each write is its own task: once begun, it runs to its end, even if its connection closes or `serve.timeout` passes. Then it
 //! writes its line in the access log, and gives its user's place back.
 
-use super::stages::Narrowed;
+use super::stages::NarrowedRequest;
 use super::{Inner, Sources, holding, of_text};
 use crate::access::AccessLog;
 use crate::body;
 use crate::caller::Verb;
-use crate::places::Place;
+use crate::places::RequestSlot;
 use crate::request::parameters::Parameters;
-use crate::restore::rights::{self, Acting, RestoreRights};
+use crate::restore::rights::{self, ActingClient, RestoreRights};
 use crate::status::Status;
 use crate::{read, restore, write};
 use axum::body::Body;
@@ -22,7 +22,7 @@ use tracing::Instrument as _;
 
 /// A request that changes something.
 struct Write {
-    request: Narrowed,
+    request: NarrowedRequest,
     options: write::Options,
     /// The former version that is restored, with the uid of its object.
     version: Option<(String, String)>,
@@ -45,9 +45,9 @@ impl Writes {
     pub(super) async fn run(
         &self,
         log: &AccessLog,
-        place: Place,
-        work: impl Future<Output = Result<write::Answer, Status>> + Send + 'static,
-    ) -> Result<write::Answer, Status> {
+        place: RequestSlot,
+        work: impl Future<Output = Result<write::WriteResponse, Status>> + Send + 'static,
+    ) -> Result<write::WriteResponse, Status> {
         log.work_begins();
         let (log, end) = (log.clone(), self.end.clone());
         let write = async move {
@@ -79,7 +79,7 @@ impl Inner {
     /// Changes or restores objects.
     pub(super) async fn change(
         self: &Arc<Self>,
-        mut request: Narrowed,
+        mut request: NarrowedRequest,
         body: Body,
         log: &AccessLog,
         warnings: &mut Vec<String>,
@@ -94,7 +94,7 @@ impl Inner {
             true => Some(self.version(&request).await?),
             false => None,
         };
-        let volume = Some(Arc::new(self.sources.volumes.of(&request.caller.user)));
+        let volume = Some(Arc::new(self.sources.volumes.for_user(&request.caller.user)));
         let Parameters { dry_run, query, .. } = &mut request.parameters;
         let dry_run = std::mem::take(dry_run);
         // For a collection, uids act as selectors.
@@ -110,7 +110,12 @@ impl Inner {
     ///
     /// # Errors
     /// The errors of [`Writes::run`].
-    async fn begin(self: &Arc<Self>, write: Write, place: Place, log: &AccessLog) -> Result<write::Answer, Status> {
+    async fn begin(
+        self: &Arc<Self>,
+        write: Write,
+        place: RequestSlot,
+        log: &AccessLog,
+    ) -> Result<write::WriteResponse, Status> {
         // If its client has gone, a deletion that still waits for its turn does not begin.
         let turn = match write.request.attributes.verb {
             // It counts the objects that it selects, so it costs as much as such a list.
@@ -130,7 +135,7 @@ impl Inner {
     ///
     /// # Errors
     /// The [`Status`] of the failure; 405 or 503 if this server changes nothing.
-    async fn write(&self, write: &Write) -> Result<write::Answer, Status> {
+    async fn write(&self, write: &Write) -> Result<write::WriteResponse, Status> {
         let Write { request, options, body, .. } = write;
         let (verb, target) = (request.attributes.verb, request.target());
         if verb == Verb::Create {
@@ -150,7 +155,7 @@ impl Inner {
     }
 
     /// Restores an object as the caller, if `serve.restore` allows it.
-    async fn restore(&self, write: &Write) -> Result<write::Answer, Status> {
+    async fn restore(&self, write: &Write) -> Result<write::WriteResponse, Status> {
         let Sources { writes, cluster, restores, identity, .. } = &self.sources;
         let Write { request, options, version, .. } = write;
         let caller = &request.caller;
@@ -168,10 +173,10 @@ impl Inner {
             options.take(options.effect("CreateOptions")?, text.len())?;
         }
         let acting = restores.acting(cluster, identity, caller, request.token.as_ref()).await;
-        let is_impersonating = acting.as_ref().is_ok_and(Acting::is_impersonating);
+        let is_impersonating = acting.as_ref().is_ok_and(ActingClient::is_impersonating);
         let client = acting.map(|acting| acting.client);
         let answer = restore::post(store, client, request.target(), (options, asker), version).await;
-        answer.map_err(|status| Acting::told(is_impersonating, caller, status))
+        answer.map_err(|status| ActingClient::told(is_impersonating, caller, status))
     }
 }
 

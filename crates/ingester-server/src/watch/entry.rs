@@ -2,7 +2,7 @@
 
 use ingester_core::schema::base;
 use ingester_sql::query::States;
-use ingester_store::changes::{Change, What};
+use ingester_store::changes::{Change, ChangeKind};
 use ingester_store::query::FoundRow;
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(super) fn entries(changes: Vec<Change>) -> Vec<Entry> {
         last.insert((change.uid.clone(), change.res_version), change.position);
     }
     let entry = |change: Change| Entry {
-        is_new: change.what == What::Inserted,
+        is_new: change.what == ChangeKind::Inserted,
         is_repeated: last.get(&(change.uid.clone(), change.res_version)) != Some(&change.position),
         change,
     };
@@ -42,8 +42,8 @@ impl Entry {
     /// Returns true if the row has the entry's version. If not, a later entry brings the row.
     fn is_of(&self, row: Option<&FoundRow>) -> bool {
         match (row, self.change.what) {
-            (None, what) => what == What::Purged,
-            (Some(_), What::Purged) => false,
+            (None, what) => what == ChangeKind::Purged,
+            (Some(_), ChangeKind::Purged) => false,
             (Some(row), _) => super::version(row) == self.change.res_version,
         }
     }
@@ -52,13 +52,13 @@ impl Entry {
     /// deleted before the mirror saw them begin like this.
     pub(super) fn state_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
-            What::Inserted | What::Reset => States::NONE,
-            What::Updated if row.is_none_or(|row| row.time(base::EVICT_TIME).is_some()) => LIVING,
-            What::Updated | What::Evicting => States::LIVE,
-            What::Revived => States { evicted: true, ..States::DELETED },
-            What::Evicted => States::EVICTED,
-            What::Purged => States::DELETED,
-            What::Deleted => match row {
+            ChangeKind::Inserted | ChangeKind::Reset => States::NONE,
+            ChangeKind::Updated if row.is_none_or(|row| row.time(base::EVICT_TIME).is_some()) => LIVING,
+            ChangeKind::Updated | ChangeKind::Evicting => States::LIVE,
+            ChangeKind::Revived => States { evicted: true, ..States::DELETED },
+            ChangeKind::Evicted => States::EVICTED,
+            ChangeKind::Purged => States::DELETED,
+            ChangeKind::Deleted => match row {
                 None => States::default(),
                 Some(row) if row.time(base::EVICT_TIME).is_none() => States::LIVE,
                 // The row may have been evicted since.
@@ -71,9 +71,9 @@ impl Entry {
     /// Returns rare states before the entry: a row that no longer belongs to the cluster was written again.
     pub(super) fn rarely_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
-            What::Evicting => States::EVICTED,
+            ChangeKind::Evicting => States::EVICTED,
             // A later row does not show whether it was evicted.
-            What::Deleted => States { evicted: !self.is_of(row), ..States::DELETED },
+            ChangeKind::Deleted => States { evicted: !self.is_of(row), ..States::DELETED },
             _ => States::NONE,
         }
     }
@@ -81,23 +81,23 @@ impl Entry {
     /// Returns the state after the entry.
     pub(super) fn state_after(&self) -> States {
         match self.change.what {
-            What::Inserted | What::Revived => States::LIVE,
-            What::Updated => LIVING,
-            What::Evicting | What::Evicted => States::EVICTED,
-            What::Deleted => States::DELETED,
-            What::Purged | What::Reset => States::NONE,
+            ChangeKind::Inserted | ChangeKind::Revived => States::LIVE,
+            ChangeKind::Updated => LIVING,
+            ChangeKind::Evicting | ChangeKind::Evicted => States::EVICTED,
+            ChangeKind::Deleted => States::DELETED,
+            ChangeKind::Purged | ChangeKind::Reset => States::NONE,
         }
     }
 }
 
 /// The first entries of objects that were not sent, because the row was already later.
 #[derive(Debug, Default)]
-pub(super) struct Skipped(HashSet<Box<str>>);
+pub(super) struct SkippedObjects(HashSet<Box<str>>);
 
 /// The most objects that are remembered.
 const MOST: usize = 10_000;
 
-impl Skipped {
+impl SkippedObjects {
     /// Returns the entry for clients that were not sent the object's first entry.
     pub(super) fn complete(&mut self, mut entry: Entry, row: Option<&FoundRow>) -> Entry {
         entry.is_new |= self.0.remove(&entry.change.uid);
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn of_entries_about_one_version_the_last_one_has_the_row() {
         let changes = vec![
-            change(1, "a", 5, What::Inserted),
-            change(2, "b", 5, What::Updated),
-            change(3, "a", 7, What::Evicting),
-            change(4, "a", 7, What::Evicted),
+            change(1, "a", 5, ChangeKind::Inserted),
+            change(2, "b", 5, ChangeKind::Updated),
+            change(3, "a", 7, ChangeKind::Evicting),
+            change(4, "a", 7, ChangeKind::Evicted),
         ];
         let repeated: Vec<bool> = entries(changes).iter().map(|entry| entry.is_repeated).collect();
         assert_eq!(repeated, [false, false, true, false]);
@@ -133,16 +133,16 @@ mod tests {
     fn an_entry_tells_the_states_around_it() {
         let of = |what| entries(vec![change(1, "a", 5, what)]).remove(0);
         for (what, before, after) in [
-            (What::Inserted, States::NONE, States::LIVE),
-            (What::Updated, LIVING, LIVING),
-            (What::Revived, States { evicted: true, ..States::DELETED }, States::LIVE),
-            (What::Evicting, States::LIVE, States::EVICTED),
-            (What::Evicted, States::EVICTED, States::EVICTED),
-            (What::Deleted, States::default(), States::DELETED),
-            (What::Purged, States::DELETED, States::NONE),
+            (ChangeKind::Inserted, States::NONE, States::LIVE),
+            (ChangeKind::Updated, LIVING, LIVING),
+            (ChangeKind::Revived, States { evicted: true, ..States::DELETED }, States::LIVE),
+            (ChangeKind::Evicting, States::LIVE, States::EVICTED),
+            (ChangeKind::Evicted, States::EVICTED, States::EVICTED),
+            (ChangeKind::Deleted, States::default(), States::DELETED),
+            (ChangeKind::Purged, States::DELETED, States::NONE),
         ] {
             assert_eq!((of(what).state_before(None), of(what).state_after()), (before, after), "{what:?}");
         }
-        assert!(of(What::Purged).has(None) && !of(What::Deleted).has(None), "the purge follows");
+        assert!(of(ChangeKind::Purged).has(None) && !of(ChangeKind::Deleted).has(None), "the purge follows");
     }
 }

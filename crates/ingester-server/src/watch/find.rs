@@ -6,7 +6,7 @@ use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_sql::query::{Query, States};
 use ingester_store::Store;
-use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
+use ingester_store::query::{AskError, FoundRow, Limits, RequestedParts};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const PLACES: [usize; 6] =
 
 /// The answers to the questions.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct LookupResult {
     /// The rows by their uids.
     pub(super) rows: HashMap<Box<str>, Arc<FoundRow>>,
     /// The uids that each selector matches.
@@ -42,17 +42,17 @@ pub(super) async fn find(
     questions: &[Question<'_>],
     uids: &[&str],
     places: &[usize],
-) -> Result<Found, Status> {
-    let refused = |error| refused(error, resource(kind).of());
-    let mut found = Found::default();
+) -> Result<LookupResult, Status> {
+    let refused = |error| refused(error, resource(kind).as_resource());
+    let mut found = LookupResult::default();
     for Question { rest, uids } in questions {
         let query = Query { uids: texts(uids), ..(*rest).clone() };
-        let rows = rows_of(store, kind, limits, &query, &Wanted::default()).await.map_err(refused)?;
+        let rows = rows_of(store, kind, limits, &query, &RequestedParts::default()).await.map_err(refused)?;
         found.selected.push(rows.iter().map(|row| row.uid().into()).collect());
     }
     if !uids.is_empty() {
         let query = Query { uids: texts(uids), states: States::ALL, ..Query::default() };
-        let wanted = Wanted { places: [&PLACES, places].concat(), labels: false };
+        let wanted = RequestedParts { places: [&PLACES, places].concat(), labels: false };
         let rows = rows_of(store, kind, limits, &query, &wanted).await.map_err(refused)?;
         found.rows = rows.into_iter().map(|row| (row.uid().into(), Arc::new(row))).collect();
     }
@@ -68,7 +68,7 @@ async fn rows_of(
     kind: &Kind,
     limits: Limits,
     query: &Query,
-    wanted: &Wanted,
+    wanted: &RequestedParts,
 ) -> Result<Vec<FoundRow>, AskError> {
     let asked = store.ask_about(kind, query, limits)?;
     let mut reader = asked.reader(wanted, None)?;

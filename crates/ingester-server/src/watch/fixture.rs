@@ -1,10 +1,10 @@
 //! Entries of a log, for tests.
 
 use ingester_core::value::Micros;
-use ingester_store::changes::{Change, Position, What};
+use ingester_store::changes::{Change, ChangeKind, Position};
 
 /// The entry at this position.
-pub(super) fn change(place: u64, uid: &str, res_version: u64, what: What) -> Change {
+pub(super) fn change(place: u64, uid: &str, res_version: u64, what: ChangeKind) -> Change {
     let position = Position::of_version(1 << 62 | place).unwrap();
     let (namespace, name) = ("ml".into(), uid.into());
     Change { position, uid: uid.into(), namespace, name, res_version, what, at: Micros(0) }

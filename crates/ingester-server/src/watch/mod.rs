@@ -41,10 +41,10 @@ mod selection;
 mod tests;
 mod watcher;
 
-pub(crate) use watcher::{Request, Standing};
+pub(crate) use watcher::{Request, WatchRightCheck};
 
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::places::RequestSlots;
 use crate::read::Log;
 use ingester_core::Kind;
 use ingester_core::schema::base;
@@ -94,18 +94,18 @@ impl Default for WatchLimits {
 
 /// The watches of a server. Clones share them.
 #[derive(Clone)]
-pub struct Hub(Arc<Shared>);
+pub struct Hub(Arc<HubState>);
 
-struct Shared {
+struct HubState {
     log: Log,
     limits: WatchLimits,
-    places: Places,
+    places: RequestSlots,
     metrics: Metrics,
     /// The readers that run, by the names of their tables.
-    readers: Mutex<HashMap<&'static str, Running>>,
+    readers: Mutex<HashMap<&'static str, RunningReader>>,
 }
 
-struct Running {
+struct RunningReader {
     joins: UnboundedSender<Join>,
     _task: AbortOnDropHandle<()>,
 }
@@ -113,8 +113,8 @@ struct Running {
 impl Hub {
     /// Creates a hub of watches over this log.
     pub fn new(log: Log, limits: WatchLimits, metrics: Metrics) -> Self {
-        let places = Places::of_watches(limits.watches);
-        Hub(Arc::new(Shared { log, limits, places, metrics, readers: Mutex::default() }))
+        let places = RequestSlots::of_watches(limits.watches);
+        Hub(Arc::new(HubState { log, limits, places, metrics, readers: Mutex::default() }))
     }
 
     /// The log.
@@ -123,7 +123,7 @@ impl Hub {
     }
 }
 
-impl Shared {
+impl HubState {
     /// Passes a new watcher to the reader of its kind, and starts the reader if there is none.
     fn join(self: &Arc<Self>, kind: &Kind, limits: Limits, join: Join) {
         let mut readers = self.readers.lock();
@@ -141,7 +141,7 @@ impl Shared {
         // The channel is open, because the reader has its other end.
         let _ = joins.send(join);
         let task = AbortOnDropHandle::new(tokio::spawn(reader.run()));
-        readers.insert(name, Running { joins, _task: task });
+        readers.insert(name, RunningReader { joins, _task: task });
     }
 
     /// Forgets the reader of a kind, unless a watcher has just joined it.

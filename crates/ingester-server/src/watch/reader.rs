@@ -1,14 +1,14 @@
 //! The one task per kind that reads the log for all watchers of the kind. It runs while there are any.
 
-use super::Shared;
-use super::entry::{Entry, Skipped, entries};
-use super::find::{Found, Question, find};
-use super::queue::{End, Queue, Settled};
-use super::selection::{Seen, Selection, Selector};
+use super::HubState;
+use super::entry::{Entry, SkippedObjects, entries};
+use super::find::{LookupResult, Question, find};
+use super::queue::{EndReason, Queue, SettledChange};
+use super::selection::{EntryFacts, Selection, Selector};
 use crate::status::Status;
 use ingester_core::Kind;
 use ingester_sql::query::Query;
-use ingester_store::changes::{Position, What};
+use ingester_store::changes::{ChangeKind, Position};
 use ingester_store::query::{FoundRow, Limits};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,12 +57,12 @@ pub(super) struct Join {
     pub(super) places: Vec<usize>,
     /// The most bytes that wait for it.
     pub(super) bytes: usize,
-    pub(super) joined: oneshot::Sender<Joined>,
+    pub(super) joined: oneshot::Sender<JoinReply>,
 }
 
 /// The answer to a watcher: from this position on, everything is in its queue.
 #[derive(Debug)]
-pub(super) struct Joined {
+pub(super) struct JoinReply {
     pub(super) watcher: Arc<Watcher>,
     pub(super) at: Position,
 }
@@ -70,12 +70,12 @@ pub(super) struct Joined {
 /// The reader of a kind.
 pub(super) struct Reader {
     /// A weak reference, so that the server can end.
-    shared: Weak<Shared>,
+    shared: Weak<HubState>,
     kind: Kind,
     limits: Limits,
     joining: UnboundedReceiver<Join>,
     groups: Vec<Group>,
-    skipped: Skipped,
+    skipped: SkippedObjects,
 }
 
 /// The watchers of one selector.
@@ -95,8 +95,8 @@ pub(super) enum Step {
 }
 
 impl Reader {
-    pub(super) fn new(shared: &Arc<Shared>, kind: Kind, limits: Limits, joining: UnboundedReceiver<Join>) -> Self {
-        let (groups, skipped) = (Vec::new(), Skipped::default());
+    pub(super) fn new(shared: &Arc<HubState>, kind: Kind, limits: Limits, joining: UnboundedReceiver<Join>) -> Self {
+        let (groups, skipped) = (Vec::new(), SkippedObjects::default());
         Reader { shared: Arc::downgrade(shared), kind, limits, joining, groups, skipped }
     }
 
@@ -123,7 +123,7 @@ impl Reader {
                         Step::More => Duration::ZERO,
                         Step::Done => shared.limits.poll,
                         Step::Lost(why) => {
-                            self.end(&End::from(Status::expired(why)));
+                            self.end(&EndReason::from(Status::expired(why)));
                             position = None;
                             shared.limits.poll
                         }
@@ -131,7 +131,7 @@ impl Reader {
                 }
                 Err(status) => {
                     if failing.get_or_insert_with(Instant::now).elapsed() > FAILING {
-                        self.end(&End::from(status));
+                        self.end(&EndReason::from(status));
                         self.refuse();
                     }
                     PAUSE
@@ -157,7 +157,7 @@ impl Reader {
     }
 
     /// Finds the present end of the log.
-    async fn begin(&mut self, shared: &Shared, position: &mut Option<Position>) -> Result<Step, Status> {
+    async fn begin(&mut self, shared: &HubState, position: &mut Option<Position>) -> Result<Step, Status> {
         *position = Some(shared.log.head(self.kind.table()).await?);
         Ok(Step::More)
     }
@@ -190,18 +190,18 @@ impl Reader {
             certain_from: AtomicU64::new(u64::MAX),
             places,
         });
-        if joined.send(Joined { watcher: watcher.clone(), at }).is_ok() {
+        if joined.send(JoinReply { watcher: watcher.clone(), at }).is_ok() {
             group.watchers.push(watcher);
         }
     }
 
     /// Ends all watches.
-    fn end(&mut self, end: &End) {
+    fn end(&mut self, end: &EndReason) {
         for watcher in self.groups.iter().flat_map(|group| &group.watchers) {
             watcher.queue.end(end.clone());
         }
         self.groups.clear();
-        self.skipped = Skipped::default();
+        self.skipped = SkippedObjects::default();
     }
 
     /// Dismisses the watchers that join: they learn that no answer will come.
@@ -212,7 +212,7 @@ impl Reader {
     /// Reads the entries after the position, and sends them.
     pub(super) async fn step(
         &mut self,
-        shared: &Shared,
+        shared: &HubState,
         position: &mut Option<Position>,
         at: Position,
     ) -> Result<Step, Status> {
@@ -230,7 +230,7 @@ impl Reader {
             return Ok(if is_known { Step::Done } else { Step::Lost(LOST) });
         };
         let step = if changes.len() == shared.limits.batch { Step::More } else { Step::Done };
-        if changes.iter().any(|change| change.what == What::Reset) {
+        if changes.iter().any(|change| change.what == ChangeKind::Reset) {
             return Ok(Step::Lost(BEGINS_ANEW));
         }
         let is_held = |entry: &Entry| self.groups.iter().any(|group| group.selector.selection.holds(&entry.change));
@@ -252,7 +252,7 @@ impl Reader {
     }
 
     /// Finds the objects of these entries. Also returns the index of the answer to each distinct question.
-    async fn find(&self, shared: &Shared, held: &[Entry]) -> Result<(Found, HashMap<usize, usize>), Status> {
+    async fn find(&self, shared: &HubState, held: &[Entry]) -> Result<(LookupResult, HashMap<usize, usize>), Status> {
         let mut asked: HashMap<usize, usize> = HashMap::new();
         let mut wanted: Vec<(&Query, BTreeSet<&str>)> = Vec::new();
         let mut places = BTreeSet::new();
@@ -281,10 +281,10 @@ impl Reader {
     }
 
     /// Sends an entry to the watchers that select its object.
-    fn send(&mut self, entry: Entry, found: &Found, asked: &HashMap<usize, usize>) {
+    fn send(&mut self, entry: Entry, found: &LookupResult, asked: &HashMap<usize, usize>) {
         let row = found.rows.get(&entry.change.uid).cloned();
         let entry = self.skipped.complete(entry, row.as_deref());
-        let settled = Arc::new(Settled::new(entry, row));
+        let settled = Arc::new(SettledChange::new(entry, row));
         let (entry, row) = (&settled.entry, settled.row.as_deref());
         for Group { selector, watchers } in &self.groups {
             if !selector.selection.holds(&entry.change) {
@@ -293,7 +293,7 @@ impl Reader {
             let place = asked.get(&address(&selector.rest)).copied();
             let matches = is_selected(&selector.selection, row, place.map(|place| &found.selected[place]));
             let (had, was_sent) = selector.replace(&entry.change.uid, matches, entry.has(row));
-            let seen = Seen { entry, row, matches, had, was_sent };
+            let seen = EntryFacts { entry, row, matches, had, was_sent };
             for watcher in watchers.iter().filter(|watcher| watcher.from < entry.change.position) {
                 if let Some(sent) = selector.selection.sent(seen, watcher.is_certain(entry)) {
                     watcher.queue.push(sent, &settled);

@@ -56,7 +56,7 @@ impl Scope {
 
 /// The event that is sent for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct SentEvent {
     pub(super) event: EventType,
     /// The event has only the object's metadata, from the log.
     pub(super) bare: bool,
@@ -86,7 +86,7 @@ impl EventType {
 
 /// The knowledge at the time of an entry.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct EntryFacts<'a> {
     pub(super) entry: &'a Entry,
     /// The present row.
     pub(super) row: Option<&'a FoundRow>,
@@ -161,8 +161,8 @@ impl Selection {
     /// A selected object is sent by the entry that has its present row; other entries are skipped, because that entry follows. If an object
     /// is not selected now, the first entry after which this may be so sends it as deleted, whatever the row is: a client that resumes
     /// between two entries learns only from the later ones.
-    pub(super) fn sent(&self, seen: Seen<'_>, certain: bool) -> Option<Sent> {
-        let Seen { entry, row, matches, had, was_sent } = seen;
+    pub(super) fn sent(&self, seen: EntryFacts<'_>, certain: bool) -> Option<SentEvent> {
+        let EntryFacts { entry, row, matches, had, was_sent } = seen;
         let has_row = entry.has(row);
         let (had, was_sent) = match self.is_by_state() {
             true => {
@@ -173,7 +173,7 @@ impl Selection {
         };
         if matches {
             let event = if entry.is_new || !was_sent && certain { EventType::Added } else { EventType::Modified };
-            return has_row.then_some(Sent { event, bare: false });
+            return has_row.then_some(SentEvent { event, bare: false });
         }
         if self.is_by_state() && !has_row && intersects(entry.state_after(), self.rest.states) {
             // A later entry says that the object has left.
@@ -183,14 +183,14 @@ impl Selection {
         // Hidden objects are not sent on suspicion.
         rarely.live &= !self.is_narrowed;
         let before = entry.state_before(row).or(rarely);
-        let may_have = !certain && intersects(before, self.shown(row));
+        let may_have = !certain && intersects(before, self.select_states(row));
         // A typed client decodes the whole object, or ignores its deletion. So it gets the present object, even if that has changed again.
         let bare = self.is_narrowed || row.is_none();
-        (had || may_have).then_some(Sent { event: EventType::Deleted, bare })
+        (had || may_have).then_some(SentEvent { event: EventType::Deleted, bare })
     }
 
     /// Returns the selected states in which the caller may see this row.
-    fn shown(&self, row: Option<&FoundRow>) -> States {
+    fn select_states(&self, row: Option<&FoundRow>) -> States {
         let is_older = |since| row.and_then(|row| row.time(base::CREATE_TIME)).is_none_or(|created| created < since);
         match self.since {
             Some(since) if is_older(since) => self.rest.states.and(States::LIVE),
@@ -209,14 +209,14 @@ pub(super) struct Selector {
     pub(super) selection: Selection,
     /// The question to the database. Selectors with the same question share it.
     pub(super) rest: Arc<Query>,
-    matched: Mutex<Matched>,
+    matched: Mutex<SelectedObjects>,
     /// Set once the selected objects are known.
     pub(super) learned: tokio::sync::OnceCell<()>,
 }
 
 /// The objects that were selected at the last look.
 #[derive(Debug)]
-struct Matched {
+struct SelectedObjects {
     uids: HashSet<u128>,
     /// The objects, out of these, that were not sent yet, because the row was already later.
     unsent: HashSet<u128>,
@@ -236,11 +236,11 @@ fn number(uid: &str) -> u128 {
 
 impl Selector {
     pub(super) fn new(selection: Selection, rest: Arc<Query>) -> Self {
-        let matched = Matched { uids: HashSet::new(), unsent: HashSet::new(), meanwhile: Some(HashMap::new()) };
+        let matched = SelectedObjects { uids: HashSet::new(), unsent: HashSet::new(), meanwhile: Some(HashMap::new()) };
         Selector { selection, rest, matched: Mutex::new(matched), learned: tokio::sync::OnceCell::new() }
     }
 
-    fn matched(&self) -> MutexGuard<'_, Matched> {
+    fn matched(&self) -> MutexGuard<'_, SelectedObjects> {
         self.matched.lock()
     }
 
@@ -264,7 +264,7 @@ impl Selector {
     }
 
     /// Records that these objects are selected, except where a decision was made since they were read.
-    pub(super) fn learn(&self, read: Learning) {
+    pub(super) fn learn(&self, read: SelectionBuilder) {
         let mut matched = self.matched();
         matched.uids = read.0;
         for (uid, matches) in matched.meanwhile.take().unwrap_or_default() {
@@ -279,9 +279,9 @@ impl Selector {
 
 /// The selected objects, while they are read.
 #[derive(Debug, Default)]
-pub(super) struct Learning(HashSet<u128>);
+pub(super) struct SelectionBuilder(HashSet<u128>);
 
-impl Learning {
+impl SelectionBuilder {
     /// Adds an object. Returns the number of objects.
     pub(super) fn add(&mut self, uid: &str) -> usize {
         self.0.insert(number(uid));

@@ -6,7 +6,7 @@ mod joining;
 use super::{Hub, Request, WatchLimits};
 use crate::former::Reach;
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::places::RequestSlots;
 use crate::read::{Cost, Log};
 use crate::request::accept::Form;
 use crate::request::parameters;
@@ -22,7 +22,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Row, Standing};
 use ingester_core::value::Micros;
 use ingester_sql::query::Reads;
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{Limits, RequestedParts};
 use ingester_store::{Effect, PurgeTerms, RowChange, Store, StoredRow};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ impl World {
 
     /// A rule purges its row, whatever its state is.
     async fn purged(&self, name: &str) {
-        let stored = self.store.stored(models().table(), &[name]).await.unwrap();
+        let stored = self.store.read_stored(models().table(), &[name]).await.unwrap();
         let stand = |row: &StoredRow| Standing {
             version: row.version(),
             delete_time: row.delete_time,
@@ -167,7 +167,7 @@ impl World {
 
     async fn try_watch(&self, query: &str, change: impl FnOnce(&mut Request)) -> Result<Events, Status> {
         let parameters = parameters::parse(&QueryString::parse(&format!("watch=true&{query}")), "Model")?;
-        let standing: super::Standing = Box::new(|| Box::pin(async { Ok(()) }));
+        let standing: super::WatchRightCheck = Box::new(|| Box::pin(async { Ok(()) }));
         let mut request = Request {
             kind: *models(),
             user: "ada".into(),
@@ -176,7 +176,7 @@ impl World {
             form: Form::Objects,
             cost: Cost::Keyed,
             limits: Limits::default(),
-            place: Places::new(2).take("ada")?,
+            place: RequestSlots::new(2).take("ada")?,
             standing,
         };
         change(&mut request);
@@ -190,10 +190,10 @@ impl World {
     }
 
     /// Returns the objects that are selected now, with their versions.
-    async fn rows(&self, query: &str) -> BTreeMap<String, u64> {
+    async fn select_rows(&self, query: &str) -> BTreeMap<String, u64> {
         let query = parameters::parse(&QueryString::parse(query), "Model").unwrap().query;
         let asked = self.store.ask_about(models(), &query, Limits::default()).unwrap();
-        let wanted = Wanted { places: vec![ingester_core::schema::base::RES_VERSION], labels: false };
+        let wanted = RequestedParts { places: vec![ingester_core::schema::base::RES_VERSION], labels: false };
         let page = asked.page(&wanted, 1000, None).await.unwrap();
         page.rows.iter().map(|row| (row.uid().to_owned(), super::version(row))).collect()
     }

@@ -1,15 +1,15 @@
 //! One watch from its beginning to its end: initial events, changes up to now, live changes.
 
-use super::entry::{Skipped, entries};
+use super::entry::{SkippedObjects, entries};
 use super::find::{Question, find};
-use super::queue::{End, Next, Settled};
-use super::reader::{BEGINS_ANEW, Join, Joined, LOST, Watcher, is_selected};
-use super::selection::{EventType, Learning, MOST_MATCHED, Seen, Selection, Selector, Sent};
-use super::{Hub, Shared, version};
-use crate::answer::{Bare, Renderer};
-use crate::body::Waits;
+use super::queue::{EndReason, QueueItem, SettledChange};
+use super::reader::{BEGINS_ANEW, Join, JoinReply, LOST, Watcher, is_selected};
+use super::selection::{EntryFacts, EventType, MOST_MATCHED, Selection, SelectionBuilder, Selector, SentEvent};
+use super::{Hub, HubState, version};
+use crate::answer::{ObjectFacts, Renderer};
+use crate::body::WaitMark;
 use crate::former::Reach;
-use crate::places::Place;
+use crate::places::RequestSlot;
 use crate::read::{self, Cost, limits_of, refused, resource};
 use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
@@ -22,8 +22,8 @@ use http::{HeaderValue, Response, header};
 use ingester_core::Kind;
 use ingester_core::value::Micros;
 use ingester_sql::query::Query;
-use ingester_store::changes::{Position, What};
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::changes::{ChangeKind, Position};
+use ingester_store::query::{Limits, RequestedParts};
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use tracing::Instrument as _;
 const JOINING: usize = 4;
 
 /// Checks if the caller may still watch.
-pub(crate) type Standing = Box<dyn Fn() -> BoxFuture<'static, Result<(), Status>> + Send + Sync>;
+pub(crate) type WatchRightCheck = Box<dyn Fn() -> BoxFuture<'static, Result<(), Status>> + Send + Sync>;
 
 /// The request of a watch.
 pub(crate) struct Request {
@@ -56,9 +56,9 @@ pub(crate) struct Request {
     /// The limits of statements.
     pub limits: Limits,
     /// Held until the watch waits for changes.
-    pub place: Place,
+    pub place: RequestSlot,
     /// Checked again while the watch lasts.
-    pub standing: Standing,
+    pub standing: WatchRightCheck,
 }
 
 /// The start of a watch.
@@ -123,7 +123,7 @@ impl Hub {
         let mut response = Response::new(Body::from_stream(lines.fuse()));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
-        response.extensions_mut().insert(Waits);
+        response.extensions_mut().insert(WaitMark);
         Ok(response)
     }
 }
@@ -134,7 +134,7 @@ fn between(time: Duration) -> Duration {
     time * u32::try_from(chance).unwrap_or(0) / 1024
 }
 
-impl Shared {
+impl HubState {
     /// Returns the start of a watch.
     async fn begin(&self, kind: &Kind, initial: Option<bool>, wanted: u64) -> Result<Begin, Status> {
         let table = kind.table();
@@ -153,14 +153,14 @@ impl Shared {
 /// watcher ignores it, so deletions come after that bookmark. All other events are repeated there, because clients know objects by their
 /// names: a new object must not disappear with a deleted one of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum EventFilter {
     All,
     ButDeletions,
 }
 
 /// The task of one watch.
 struct Follower {
-    shared: Arc<Shared>,
+    shared: Arc<HubState>,
     kind: Kind,
     user: String,
     query: Query,
@@ -180,15 +180,15 @@ struct Follower {
 }
 
 impl Follower {
-    async fn run(mut self, begin: Begin, place: Place, standing: Standing) {
+    async fn run(mut self, begin: Begin, place: RequestSlot, standing: WatchRightCheck) {
         let end = match self.follow(begin, place, standing).await {
-            Ok(()) => End::Time,
+            Ok(()) => EndReason::Time,
             Err(end) => end,
         };
         let reason = match end {
-            End::Time | End::Gone => return,
-            End::Slow => "slow",
-            End::Told(status) => {
+            EndReason::Time | EndReason::Gone => return,
+            EndReason::Slow => "slow",
+            EndReason::Told(status) => {
                 let line = line(EventType::Error, &status.json());
                 let _ = self.send(EventType::Error, line).await;
                 if status.reason == Reason::Expired { "expired" } else { "refused" }
@@ -198,7 +198,7 @@ impl Follower {
         self.shared.metrics.watch_ended(reason);
     }
 
-    async fn follow(&mut self, begin: Begin, place: Place, standing: Standing) -> Result<(), End> {
+    async fn follow(&mut self, begin: Begin, place: RequestSlot, standing: WatchRightCheck) -> Result<(), EndReason> {
         let share = read::turn(&self.user, self.cost).await;
         let from = match begin {
             Begin::Expired(why) => return Err(Status::expired(why).into()),
@@ -209,14 +209,14 @@ impl Follower {
             }
         };
         let selection = Selection::new(self.query.clone(), self.reach);
-        let told = if self.ends_initial { Told::ButDeletions } else { Told::All };
+        let told = if self.ends_initial { EventFilter::ButDeletions } else { EventFilter::All };
         // Catch up on most changes before the reader keeps anything for this watcher.
         let caught_up = self.catch_up(&selection, from, None, told).await?;
         // Joining takes until the reader next looks at the log, and a user has few shares.
         drop(share);
-        let Joined { watcher, at } = self.join(selection.clone(), caught_up).await?;
+        let JoinReply { watcher, at } = self.join(selection.clone(), caught_up).await?;
         // End the watcher's queue on every path.
-        let _ends = Ends(watcher.clone());
+        let _ends = QueueGuard(watcher.clone());
         let share = read::turn(&self.user, self.cost).await;
         self.learn(&watcher.selector).await?;
         self.catch_up(&selection, caught_up, Some(at), told).await?;
@@ -228,7 +228,7 @@ impl Follower {
         }
         if self.withheld {
             // The reader sends no entries from before the position where this watcher joined it.
-            self.catch_up(&selection, from, Some(at.max(caught_up)), Told::All).await?;
+            self.catch_up(&selection, from, Some(at.max(caught_up)), EventFilter::All).await?;
         }
         // This position is after everything that this watcher can have read. The reader's memory has not reached it yet.
         watcher.queue.awaits(self.shared.log.number(self.kind.table()).await?);
@@ -240,9 +240,9 @@ impl Follower {
 
     /// Sends the initial events, except objects that changed after the position. These are sent afterwards: a client that resumes at the
     /// version of an initial event must not miss a change of an object that was read before that event.
-    async fn initial(&mut self, position: Position) -> Result<(), End> {
+    async fn initial(&mut self, position: Position) -> Result<(), EndReason> {
         let (shared, kind) = (self.shared.clone(), self.kind);
-        let refused = |error| refused(error, resource(&kind).of());
+        let refused = |error| refused(error, resource(&kind).as_resource());
         let asked =
             shared.log.reads.ask_about(&kind, &self.query, self.limits).map_err(|error| refused(error.into()))?;
         let mut reader = asked.reader(&self.renderer.wanted(), None).map_err(|error| refused(error.into()))?;
@@ -275,11 +275,11 @@ impl Follower {
         selection: &Selection,
         from: Position,
         to: Option<Position>,
-        told: Told,
-    ) -> Result<Position, End> {
+        told: EventFilter,
+    ) -> Result<Position, EndReason> {
         let (shared, table) = (self.shared.clone(), self.kind.table());
         let places = self.renderer.wanted().places;
-        let (mut at, mut skipped) = (from, Skipped::default());
+        let (mut at, mut skipped) = (from, SkippedObjects::default());
         while to.is_none_or(|to| at < to) {
             let mut changes = shared.log.changes(table, at, shared.limits.batch).await?;
             if to.is_none() && changes.len() < shared.limits.batch {
@@ -290,7 +290,7 @@ impl Follower {
                 self.knows(at).await?;
                 break;
             };
-            if changes.iter().any(|change| change.what == What::Reset) {
+            if changes.iter().any(|change| change.what == ChangeKind::Reset) {
                 return Err(Status::expired(BEGINS_ANEW).into());
             }
             changes.retain(|change| selection.holds(change));
@@ -305,11 +305,11 @@ impl Follower {
                 let row = found.rows.get(&entry.change.uid).cloned();
                 let entry = skipped.complete(entry, row.as_deref());
                 let matches = is_selected(selection, row.as_deref(), found.selected.first());
-                let seen = Seen { entry: &entry, row: row.as_deref(), matches, had: false, was_sent: false };
+                let seen = EntryFacts { entry: &entry, row: row.as_deref(), matches, had: false, was_sent: false };
                 let Some(sent) = selection.sent(seen, false) else { continue };
                 match (told, sent.event) {
-                    (Told::ButDeletions, EventType::Deleted) => self.withheld = true,
-                    _ => self.event(sent, &Settled::new(entry, row)).await?,
+                    (EventFilter::ButDeletions, EventType::Deleted) => self.withheld = true,
+                    _ => self.event(sent, &SettledChange::new(entry, row)).await?,
                 }
             }
             at = last;
@@ -318,7 +318,7 @@ impl Follower {
     }
 
     /// Ends the watch if the entries read after a position may be incomplete.
-    async fn knows(&self, position: Position) -> Result<(), End> {
+    async fn knows(&self, position: Position) -> Result<(), EndReason> {
         match self.shared.log.knows(self.kind.table(), position).await? {
             true => Ok(()),
             false => Err(Status::expired(LOST).into()),
@@ -326,7 +326,7 @@ impl Follower {
     }
 
     /// Joins the watchers of the kind.
-    async fn join(&self, selection: Selection, from: Position) -> Result<Joined, End> {
+    async fn join(&self, selection: Selection, from: Position) -> Result<JoinReply, EndReason> {
         let (joined, joining) = oneshot::channel();
         let (places, bytes) = (self.renderer.wanted().places, JOINING * self.shared.limits.bytes);
         let join = Join { selection, from, places, bytes, joined };
@@ -335,11 +335,11 @@ impl Follower {
     }
 
     /// Reads which objects are selected, unless another watcher of the selector has already done so.
-    async fn learn(&self, selector: &Selector) -> Result<(), End> {
+    async fn learn(&self, selector: &Selector) -> Result<(), EndReason> {
         if selector.selection.is_by_state() {
             return Ok(());
         }
-        let refused = |error| refused(error, resource(&self.kind).of());
+        let refused = |error| refused(error, resource(&self.kind).as_resource());
         let learn = async || {
             let query = selector.selection.query();
             let asked = self
@@ -348,8 +348,8 @@ impl Follower {
                 .reads
                 .ask_about(&self.kind, &query, self.limits)
                 .map_err(|error| refused(error.into()))?;
-            let mut reader = asked.reader(&Wanted::default(), None).map_err(|error| refused(error.into()))?;
-            let mut learning = Learning::default();
+            let mut reader = asked.reader(&RequestedParts::default(), None).map_err(|error| refused(error.into()))?;
+            let mut learning = SelectionBuilder::default();
             loop {
                 let rows = reader.next().await.map_err(refused)?;
                 if rows.is_empty() {
@@ -368,7 +368,7 @@ impl Follower {
     }
 
     /// Checks repeatedly that the caller may watch.
-    fn stands(&self, watcher: Arc<Watcher>, standing: Standing) -> AbortOnDropHandle<()> {
+    fn stands(&self, watcher: Arc<Watcher>, standing: WatchRightCheck) -> AbortOnDropHandle<()> {
         let pause = self.shared.limits.rights;
         let checking = async move {
             let mut unanswered = 0;
@@ -386,7 +386,7 @@ impl Follower {
     }
 
     /// Sends live changes until the time is over.
-    async fn live(&mut self, watcher: &Watcher) -> Result<(), End> {
+    async fn live(&mut self, watcher: &Watcher) -> Result<(), EndReason> {
         let pause = self.shared.limits.bookmarks;
         let mut bookmarks = tokio::time::interval_at(Instant::now() + pause, pause);
         loop {
@@ -396,46 +396,46 @@ impl Follower {
                     return self.bookmark(watcher).await;
                 }
                 next = watcher.queue.next() => match next {
-                    Next::Event(sent, settled) => {
+                    QueueItem::Event(sent, settled) => {
                         self.event(sent, &settled).await?;
                         let at = settled.entry.change.at;
                         self.shared.metrics.watch_lag(&self.kind.plural(), Micros::now().0.saturating_sub(at.0));
                     }
                     // All rows that the reader has looked at so far are committed by now.
-                    Next::Reached => watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?),
-                    Next::End(end) => return Err(end),
+                    QueueItem::Reached => watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?),
+                    QueueItem::End(end) => return Err(end),
                 },
                 _ = bookmarks.tick() => self.bookmark(watcher).await?,
-                () = self.sender.closed() => return Err(End::Gone),
+                () = self.sender.closed() => return Err(EndReason::Gone),
             }
         }
     }
 
     /// Sends a bookmark, if the client wants them and nothing waits for it.
-    async fn bookmark(&mut self, watcher: &Watcher) -> Result<(), End> {
+    async fn bookmark(&mut self, watcher: &Watcher) -> Result<(), EndReason> {
         let Some(position) = watcher.queue.idle_at().filter(|_| self.bookmarks) else { return Ok(()) };
         let bookmark = self.renderer.bookmark(position.version(), false);
         self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await
     }
 
     /// Sends an event.
-    async fn event(&mut self, Sent { event, bare }: Sent, settled: &Settled) -> Result<(), End> {
+    async fn event(&mut self, SentEvent { event, bare }: SentEvent, settled: &SettledChange) -> Result<(), EndReason> {
         self.renderer.refresh();
-        let Settled { entry, row, version, says_other } = settled;
+        let SettledChange { entry, row, version, says_other } = settled;
         let columns = !self.has_columns;
         let object = match row {
             Some(row) if !bare => self.renderer.of_event(row, says_other.then_some(*version), columns),
             _ => {
                 let (namespace, name, uid) = (&*entry.change.namespace, &*entry.change.name, &*entry.change.uid);
-                self.renderer.bare(&Bare { namespace, name, uid, version: *version }, columns)
+                self.renderer.bare(&ObjectFacts { namespace, name, uid, version: *version }, columns)
             }
         };
         self.send(event, line(event, &object)).await
     }
 
-    async fn send(&mut self, event: EventType, line: Bytes) -> Result<(), End> {
+    async fn send(&mut self, event: EventType, line: Bytes) -> Result<(), EndReason> {
         self.has_columns |= matches!(event, EventType::Added | EventType::Modified | EventType::Deleted);
-        self.sender.send(line).await.map_err(|_| End::Gone)?;
+        self.sender.send(line).await.map_err(|_| EndReason::Gone)?;
         self.shared.metrics.watch_event(&self.kind.plural(), event.as_str());
         Ok(())
     }
@@ -447,11 +447,11 @@ fn is_unanswered(status: &Status) -> bool {
 }
 
 /// Ends the queue of a watcher that leaves.
-struct Ends(Arc<Watcher>);
+struct QueueGuard(Arc<Watcher>);
 
-impl Drop for Ends {
+impl Drop for QueueGuard {
     fn drop(&mut self) {
-        self.0.queue.end(End::Gone);
+        self.0.queue.end(EndReason::Gone);
     }
 }
 

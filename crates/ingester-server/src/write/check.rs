@@ -147,7 +147,7 @@ fn is_absent(value: Option<&Value>) -> bool {
     value.is_none_or(Value::is_null)
 }
 
-fn text<'v>(metadata: &'v Map<String, Value>, field: &str) -> &'v str {
+fn read_text<'v>(metadata: &'v Map<String, Value>, field: &str) -> &'v str {
     metadata.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -158,16 +158,18 @@ fn is_the_same(
     before: &Map<String, Value>,
     after: &Map<String, Value>,
 ) -> Result<(), Status> {
-    if text(after, "name") != text(before, "name") {
-        let message =
-            format!("the name of the object ({}) does not match the name on the URL ({name})", text(after, "name"));
+    if read_text(after, "name") != read_text(before, "name") {
+        let message = format!(
+            "the name of the object ({}) does not match the name on the URL ({name})",
+            read_text(after, "name")
+        );
         return Err(Status::bad_request(message));
     }
-    if text(after, "namespace") != text(before, "namespace") {
+    if read_text(after, "namespace") != read_text(before, "namespace") {
         let message = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(Status::bad_request(message));
     }
-    let (wanted, uid) = (text(after, "uid"), text(before, "uid"));
+    let (wanted, uid) = (read_text(after, "uid"), read_text(before, "uid"));
     if wanted != uid {
         let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
         return Err(Status::conflict(resource, name, &why));

@@ -1,6 +1,6 @@
 //! Finds the row for a name, and translates the store's errors into Kubernetes' terms.
 
-use super::Target;
+use super::WriteTarget;
 use crate::former::Reach;
 use crate::read;
 use crate::status::{Reason, Resource, Status};
@@ -9,12 +9,12 @@ use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_core::value::Value;
 use ingester_sql::query::{Query, QueryError, States};
-use ingester_store::query::{AskError, FoundRow, Wanted};
+use ingester_store::query::{AskError, FoundRow, RequestedParts};
 use ingester_store::{ErrorClass, Store, StoreError};
 
 /// A row by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct NamedRow {
     pub(crate) uid: Box<str>,
     pub(crate) deleted: bool,
     pub(crate) evicted: bool,
@@ -27,12 +27,12 @@ pub(crate) struct Found {
 /// 404 if there is no such row.
 pub(crate) async fn find(
     store: &Store,
-    target: Target<'_>,
+    target: WriteTarget<'_>,
     uid: Option<&str>,
     states: States,
     former: Reach,
-) -> Result<Found, Status> {
-    let Target { kind, namespace, name } = target;
+) -> Result<NamedRow, Status> {
+    let WriteTarget { kind, namespace, name } = target;
     let mut query = Query {
         namespaces: if kind.namespaced() { given(namespace) } else { Vec::new() },
         names: given(name),
@@ -43,8 +43,9 @@ pub(crate) async fn find(
     former.narrow(&mut query);
     let asked = store.ask_about(kind, &query, store.limits()).map_err(wrong)?;
     let places = vec![base::RES_VERSION, base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME];
-    let mut reader =
-        asked.reader(&Wanted { places, labels: false }, None).map_err(|error| unanswered(kind)(error.into()))?;
+    let mut reader = asked
+        .reader(&RequestedParts { places, labels: false }, None)
+        .map_err(|error| unanswered(kind)(error.into()))?;
     let mut newest: Option<FoundRow> = None;
     loop {
         let rows = reader.next().await.map_err(unanswered(kind))?;
@@ -55,12 +56,12 @@ pub(crate) async fn find(
         let age = |row: &FoundRow| (row.time(base::DELETE_TIME).is_none(), row.time(base::CREATE_TIME), version(row));
         newest = newest.into_iter().chain(rows).max_by_key(age);
     }
-    let found = |row: FoundRow| Found {
+    let found = |row: FoundRow| NamedRow {
         uid: row.uid().into(),
         deleted: row.time(base::DELETE_TIME).is_some(),
         evicted: row.time(base::EVICT_TIME).is_some(),
     };
-    newest.map(found).ok_or_else(|| Status::not_found(target.resource().of(), name))
+    newest.map(found).ok_or_else(|| Status::not_found(target.resource().as_resource(), name))
 }
 
 fn given(text: &str) -> Vec<String> {

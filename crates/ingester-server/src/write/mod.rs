@@ -24,15 +24,15 @@ use crate::answer::ShownState;
 use crate::body::{MOST, is_json};
 use crate::read::{self, Cost, OwnedResource};
 use crate::status::{Resource, Status};
-use find::{Found, failed, find};
+use find::{NamedRow, failed, find};
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::Value;
 use ingester_sql::query::{Query, States};
-use ingester_store::query::Wanted;
-use ingester_store::{Changed, Effect, OpenRestore, Store, StoredRow};
+use ingester_store::query::RequestedParts;
+use ingester_store::{ChangeResult, Effect, OpenRestore, Store, StoredRow};
 pub use options::Options;
 use options::{DeleteOptions, Preconditions};
 use serde::Serialize;
@@ -45,7 +45,7 @@ const ROUNDS: usize = 5;
 
 /// An answer with 200.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct WriteResponse {
     /// The body, in JSON.
     pub body: String,
     /// Texts for `Warning` headers.
@@ -54,7 +54,7 @@ pub struct Answer {
 
 /// The object that a request is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
+pub struct WriteTarget<'a> {
     /// Its kind.
     pub kind: &'a Kind,
     /// Its namespace; empty for a kind without namespaces.
@@ -63,14 +63,14 @@ pub struct Target<'a> {
     pub name: &'a str,
 }
 
-impl Target<'_> {
+impl WriteTarget<'_> {
     fn resource(&self) -> OwnedResource {
         read::resource(self.kind)
     }
 
     /// Returns the uid of the row to change.
     async fn uid(self, store: &Store, options: &Options) -> Result<Box<str>, Status> {
-        let Found { uid, .. } = find(store, self, options.uid.as_deref(), States::default(), options.former).await?;
+        let NamedRow { uid, .. } = find(store, self, options.uid.as_deref(), States::default(), options.former).await?;
         options.note(|log| log.uid(&uid));
         Ok(uid)
     }
@@ -83,11 +83,11 @@ impl Target<'_> {
 /// 415 for another type of patch, 429 for more bytes than the caller may write in a minute.
 pub async fn patch(
     store: &Store,
-    target: Target<'_>,
+    target: WriteTarget<'_>,
     options: &Options,
     content_type: Option<&str>,
     body: &[u8],
-) -> Result<Answer, Status> {
+) -> Result<WriteResponse, Status> {
     let effect = options.effect("PatchOptions")?;
     let patch = patch::read(content_type, limited(body)?)?;
     change(store, target, options, effect, |stored| Ok(check::with_own_metadata(patch.apply(stored)?, stored))).await
@@ -99,11 +99,11 @@ pub async fn patch(
 /// As [`patch`].
 pub async fn put(
     store: &Store,
-    target: Target<'_>,
+    target: WriteTarget<'_>,
     options: &Options,
     content_type: Option<&str>,
     body: &[u8],
-) -> Result<Answer, Status> {
+) -> Result<WriteResponse, Status> {
     let effect = options.effect("UpdateOptions")?;
     is_json(content_type)?;
     let object: serde_json::Value = serde_json::from_slice(limited(body)?)
@@ -118,20 +118,21 @@ pub async fn put(
 /// [`Status`]: 400, 404, 405 for a live object, 409 if a precondition does not hold, 415, 422.
 pub async fn delete(
     store: &Store,
-    target: Target<'_>,
+    target: WriteTarget<'_>,
     options: &Options,
     content_type: Option<&str>,
     body: &[u8],
-) -> Result<Answer, Status> {
+) -> Result<WriteResponse, Status> {
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
-    let Target { kind, name, .. } = target;
+    let WriteTarget { kind, name, .. } = target;
     let uid = target.uid(store, options).await?;
-    let refuse =
-        |stored: &StoredRow| asked.preconditions.hold(target.resource().of(), name, &stored.uid, stored.res_version);
+    let refuse = |stored: &StoredRow| {
+        asked.preconditions.hold(target.resource().as_resource(), name, &stored.uid, stored.res_version)
+    };
     let deleted = store.delete_evicted(kind, &uid, asked.effect, refuse).await.map_err(failed)?;
     let stored = done(target, deleted)?;
     let details = SuccessDetails { name, group: kind.group(), kind: &kind.plural(), uid: &stored.uid };
-    Ok(Answer { body: success(details), warnings: Vec::new() })
+    Ok(WriteResponse { body: success(details), warnings: Vec::new() })
 }
 
 /// Answers the DELETE of a collection: all evicted objects of the query. Live objects stay, and a warning gives their number. Searching and
@@ -146,7 +147,7 @@ pub async fn delete_collection(
     options: &Options,
     content_type: Option<&str>,
     body: &[u8],
-) -> Result<Answer, Status> {
+) -> Result<WriteResponse, Status> {
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
     if asked.preconditions != Preconditions::default() {
         // For each object; objects that do not fulfil them are not deleted.
@@ -166,7 +167,7 @@ pub async fn delete_collection(
         let evicted = store.ask_about(kind, &among(States { evicted, ..States::NONE }), limits).map_err(find::wrong)?;
         let places = vec![base::RES_VERSION];
         let mut reader = evicted
-            .reader(&Wanted { places, labels: false }, None)
+            .reader(&RequestedParts { places, labels: false }, None)
             .map_err(|error| find::unanswered(kind)(error.into()))?;
         loop {
             let rows = reader.next().await.map_err(find::unanswered(kind))?;
@@ -202,18 +203,18 @@ pub async fn delete_collection(
         warnings.push(left(&changed, "they are being changed: try again"));
     }
     let details = SuccessDetails { name: "", group: kind.group(), kind: &plural, uid: "" };
-    Ok(Answer { body: success(details), warnings })
+    Ok(WriteResponse { body: success(details), warnings })
 }
 
 /// Changes the labels and annotations of an evicted object as `wanted` decides.
 async fn change(
     store: &Store,
-    target: Target<'_>,
+    target: WriteTarget<'_>,
     options: &Options,
     effect: Effect,
     wanted: impl Fn(&serde_json::Value) -> Result<serde_json::Value, Status>,
-) -> Result<Answer, Status> {
-    let Target { kind, name, .. } = target;
+) -> Result<WriteResponse, Status> {
+    let WriteTarget { kind, name, .. } = target;
     let uid = target.uid(store, options).await?;
     let edit = |stored: &StoredRow| {
         let object: serde_json::Value = serde_json::from_str(json_of(stored)).map_err(Status::internal)?;
@@ -221,7 +222,8 @@ async fn change(
         let shown = ShownState::evicted(stored.evict_time).object(json_of(stored));
         let wanted = wanted(&serde_json::from_str(&shown).map_err(Status::internal)?)?;
         let version = stored.res_version;
-        let Some(pairs) = check::changed(kind, target.resource().of(), name, version, &object, &wanted)? else {
+        let Some(pairs) = check::changed(kind, target.resource().as_resource(), name, version, &object, &wanted)?
+        else {
             return Ok(None);
         };
         let next = version.checked_add(1).ok_or_else(|| Status::internal("there is no higher resourceVersion"))?;
@@ -236,27 +238,29 @@ async fn change(
     };
     let changed = store.change_evicted(kind, &uid, effect, edit).await.map_err(failed)?;
     let (text, evicted) = match changed {
-        Changed::Unchanged(stored) => (json_of(&stored).to_owned(), stored.evict_time),
+        ChangeResult::Unchanged(stored) => (json_of(&stored).to_owned(), stored.evict_time),
         changed => {
             let row = done(target, changed)?;
             (text_of(&row.values).to_owned(), row.evict_time)
         }
     };
     let body = ShownState::evicted(evicted).object(&text).into_owned();
-    Ok(Answer { warnings: check::warnings(kind, &body), body })
+    Ok(WriteResponse { warnings: check::warnings(kind, &body), body })
 }
 
 /// Returns the result of a change, or the status with the reason why nothing was done.
-fn done<T>(target: Target<'_>, changed: Changed<T, Status>) -> Result<T, Status> {
+fn done<T>(target: WriteTarget<'_>, changed: ChangeResult<T, Status>) -> Result<T, Status> {
     let (resource, name) = (target.resource(), target.name);
     match changed {
-        Changed::Done(done) => Ok(done),
-        Changed::Refused(status) => Err(status),
-        Changed::NotEvicted => Err(find::live(resource.of(), name)),
-        Changed::Leaving => Err(leaving(resource.of(), name)),
-        Changed::Restoring(restore) => Err(restoring(target, &restore)),
+        ChangeResult::Done(done) => Ok(done),
+        ChangeResult::Refused(status) => Err(status),
+        ChangeResult::NotEvicted => Err(find::live(resource.as_resource(), name)),
+        ChangeResult::Leaving => Err(leaving(resource.as_resource(), name)),
+        ChangeResult::Restoring(restore) => Err(restoring(target, &restore)),
         // A deletion that leaves the row unchanged is not a success.
-        Changed::NotFound | Changed::Deleted | Changed::Unchanged(_) => Err(Status::not_found(resource.of(), name)),
+        ChangeResult::NotFound | ChangeResult::Deleted | ChangeResult::Unchanged(_) => {
+            Err(Status::not_found(resource.as_resource(), name))
+        }
     }
 }
 
@@ -285,8 +289,8 @@ pub(crate) fn leaving(resource: Resource<'_>, name: &str) -> Status {
 }
 
 /// Returns 409: a change now would be missing in both the row and the object that the restore creates.
-fn restoring(target: Target<'_>, restore: &OpenRestore) -> Status {
-    let Target { kind, namespace, name } = target;
+fn restoring(target: WriteTarget<'_>, restore: &OpenRestore) -> Status {
+    let WriteTarget { kind, namespace, name } = target;
     let within = if kind.namespaced() { format!(" -n {namespace}") } else { String::new() };
     let why = format!(
         "it has been restored into the cluster since {}, and a change now would be lost; if that was interrupted, continue it with `ingester \
@@ -294,7 +298,7 @@ fn restoring(target: Target<'_>, restore: &OpenRestore) -> Status {
         restore.time.rfc3339(),
         kind.name()
     );
-    Status::conflict(target.resource().of(), name, &why)
+    Status::conflict(target.resource().as_resource(), name, &why)
 }
 
 /// The stored object.

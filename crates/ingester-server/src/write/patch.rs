@@ -128,18 +128,18 @@ fn resolve<'v>(object: &'v Value, from: &Pointer) -> Result<&'v Value, &'static 
 }
 
 /// The meaning of a path.
-enum Place {
+enum PathMeaning {
     /// All labels, or all annotations.
     Pairs,
     /// One of them, or the resourceVersion.
     Text,
 }
 
-fn place(path: &Pointer) -> Result<Place, &'static str> {
+fn place(path: &Pointer) -> Result<PathMeaning, &'static str> {
     let tokens: Vec<String> = path.tokens().map(|token| token.decoded().into_owned()).collect();
     match tokens.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["metadata", "labels" | "annotations"] => Ok(Place::Pairs),
-        ["metadata", "labels" | "annotations", _] | ["metadata", "resourceVersion"] => Ok(Place::Text),
+        ["metadata", "labels" | "annotations"] => Ok(PathMeaning::Pairs),
+        ["metadata", "labels" | "annotations", _] | ["metadata", "resourceVersion"] => Ok(PathMeaning::Text),
         _ => Err("the object was evicted from the cluster: only its labels and annotations can be changed"),
     }
 }
@@ -147,8 +147,8 @@ fn place(path: &Pointer) -> Result<Place, &'static str> {
 fn takes(path: &Pointer, value: &Value) -> Result<(), &'static str> {
     let texts = |value: &Value| value.as_object().is_some_and(|pairs| pairs.values().all(Value::is_string));
     match place(path)? {
-        Place::Pairs if texts(value) => Ok(()),
-        Place::Text if value.is_string() => Ok(()),
+        PathMeaning::Pairs if texts(value) => Ok(()),
+        PathMeaning::Text if value.is_string() => Ok(()),
         _ => Err("the values of labels and annotations are strings"),
     }
 }

@@ -1,6 +1,6 @@
 //! Writes to evicted objects in a database in memory.
 
-use super::{Answer, Options, Target, delete, delete_collection, patch, put};
+use super::{Options, WriteResponse, WriteTarget, delete, delete_collection, patch, put};
 use crate::body::MOST;
 use crate::status::Status;
 use crate::volume::WriteVolumes;
@@ -22,8 +22,8 @@ fn model() -> &'static Kind {
     crd_specs::KINDS.iter().find(|kind| kind.kind() == "Model").unwrap()
 }
 
-fn target(name: &str) -> Target<'_> {
-    Target { kind: model(), namespace: "ml", name }
+fn target(name: &str) -> WriteTarget<'_> {
+    WriteTarget { kind: model(), namespace: "ml", name }
 }
 
 fn object(name: &str, uid: &str) -> Json {
@@ -71,24 +71,24 @@ async fn one() -> Store {
     store(vec![row(&object("a", "1"), State::Evicted)]).await
 }
 
-async fn merge(store: &Store, body: &Json) -> Result<Answer, Status> {
+async fn merge(store: &Store, body: &Json) -> Result<WriteResponse, Status> {
     patch(store, target("a"), &Options::default(), MERGE, body.to_string().as_bytes()).await
 }
 
-async fn json_patch(store: &Store, body: &Json) -> Result<Answer, Status> {
+async fn json_patch(store: &Store, body: &Json) -> Result<WriteResponse, Status> {
     patch(store, target("a"), &Options::default(), JSON_PATCH, body.to_string().as_bytes()).await
 }
 
-async fn replace(store: &Store, body: &Json) -> Result<Answer, Status> {
+async fn replace(store: &Store, body: &Json) -> Result<WriteResponse, Status> {
     put(store, target("a"), &Options::default(), JSON, body.to_string().as_bytes()).await
 }
 
-async fn remove(store: &Store, name: &str, body: &str) -> Result<Answer, Status> {
+async fn remove(store: &Store, name: &str, body: &str) -> Result<WriteResponse, Status> {
     delete(store, target(name), &Options::default(), JSON, body.as_bytes()).await
 }
 
 /// Returns the object of an answer without its state.
-fn json(answer: &Answer) -> Json {
+fn json(answer: &WriteResponse) -> Json {
     let mut object: Json = serde_json::from_str(&answer.body).unwrap();
     if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
         assert_eq!(annotations.remove("mirror.michelangelo.api/state"), Some("evicted".into()));
@@ -97,7 +97,7 @@ fn json(answer: &Answer) -> Json {
     object
 }
 
-fn told(result: Result<Answer, Status>) -> (u16, Json) {
+fn told(result: Result<WriteResponse, Status>) -> (u16, Json) {
     let status: Json = serde_json::from_str(&result.unwrap_err().json()).unwrap();
     (status["code"].as_u64().unwrap().try_into().unwrap(), status)
 }
@@ -117,7 +117,7 @@ async fn a_merge_patch_changes_labels_and_annotations() {
     expected["metadata"]["labels"] = json!({"stage": "dev"});
     expected["metadata"]["annotations"]["note"] = json!("new");
     assert_eq!(answer, expected);
-    let stored = store.stored(model().table(), &["1"]).await.unwrap().remove(0);
+    let stored = store.read_stored(model().table(), &["1"]).await.unwrap().remove(0);
     assert_eq!((stored.res_version, &stored.labels[..]), (6, &[("stage".into(), "dev".into())][..]));
     assert!(stored.evict_time.is_some());
 }
@@ -164,7 +164,7 @@ async fn the_state_in_an_object_is_not_taken_back() {
     // It is not stored together with another change, either.
     other["metadata"]["labels"]["a"] = json!("b");
     replace(&store, &other).await.unwrap();
-    let stored = store.stored(model().table(), &["1"]).await.unwrap().remove(0);
+    let stored = store.read_stored(model().table(), &["1"]).await.unwrap().remove(0);
     assert!(stored.res_version == 6 && !stored.json().contains("mirror.michelangelo.api"), "{}", stored.json());
     assert!(stored.annotations.iter().all(|(key, _)| !key.starts_with("mirror.")), "{:?}", stored.annotations);
 }
@@ -390,7 +390,7 @@ async fn only_the_newest_evicted_object_of_a_name_is_written() {
         assert_eq!((code, status["message"].as_str()), (404, Some(message.as_str())));
     }
     assert_eq!(
-        told(delete(&store, Target { namespace: "other", ..target("a") }, &Options::default(), None, b"").await).0,
+        told(delete(&store, WriteTarget { namespace: "other", ..target("a") }, &Options::default(), None, b"").await).0,
         404
     );
 }
@@ -435,7 +435,7 @@ async fn a_deletion_answers_as_the_api_server() {
     );
     assert_eq!(remove(&store, "a", body).await.unwrap().body, expected);
     assert_eq!(told(remove(&store, "a", "").await).0, 404);
-    let stored = store.stored(model().table(), &["1"]).await.unwrap().remove(0);
+    let stored = store.read_stored(model().table(), &["1"]).await.unwrap().remove(0);
     assert!(stored.delete_time.is_some() && stored.evict_time.is_some());
 }
 
@@ -446,7 +446,7 @@ async fn a_user_fills_no_disk_with_small_patches_of_a_large_object() {
     merge(&store, &large).await.unwrap();
     let volumes = WriteVolumes::new(1 << 20);
     let patch = async |user: &str, number: usize| {
-        let options = Options { volume: Some(Arc::new(volumes.of(user))), ..Options::default() };
+        let options = Options { volume: Some(Arc::new(volumes.for_user(user))), ..Options::default() };
         let body = json!({"metadata": {"labels": {"number": number.to_string()}}}).to_string();
         super::patch(&store, target("a"), &options, MERGE, body.as_bytes()).await
     };
@@ -463,7 +463,7 @@ async fn a_user_fills_no_disk_with_small_patches_of_a_large_object() {
     assert!(details.retry_after_seconds.is_some_and(|seconds| (1..=13).contains(&seconds)), "{details:?}");
     patch("bob", 100).await.unwrap();
     assert!(patch("ada", 100).await.is_ok(), "what changes nothing counts nothing");
-    let dry = Options { volume: Some(Arc::new(volumes.of("ada"))), ..dry() };
+    let dry = Options { volume: Some(Arc::new(volumes.for_user("ada"))), ..dry() };
     let body = json!({"metadata": {"labels": {"number": "dry"}}}).to_string();
     assert!(super::patch(&store, target("a"), &dry, MERGE, body.as_bytes()).await.is_ok(), "nor does a dry run");
 }
@@ -541,10 +541,10 @@ async fn an_object_that_cannot_be_decoded_keeps_its_columns() {
     let mut row = model().bare_row(&parsed).unwrap();
     (row.evict_time, row.evict_confirmed) = (Some(Micros(0)), true);
     store.write(model().table(), vec![RowChange::Row(row)]).await.unwrap();
-    let before = store.stored(model().table(), &["9"]).await.unwrap().remove(0);
+    let before = store.read_stored(model().table(), &["9"]).await.unwrap().remove(0);
     let body = br#"{"metadata":{"labels":{"a":"b"}}}"#;
     patch(&store, target("broken"), &Options::default(), MERGE, body).await.unwrap();
-    let after = store.stored(model().table(), &["9"]).await.unwrap().remove(0);
+    let after = store.read_stored(model().table(), &["9"]).await.unwrap().remove(0);
     assert_eq!(after.labels.len(), 2);
     let indexed = ingester_core::schema::base::JSON + 1;
     assert_eq!(after.values[indexed..], before.values[indexed..]);
@@ -568,7 +568,8 @@ async fn the_look_up_before_a_write_has_the_time_of_a_query() {
         let store = Store::connect(&url.parse().unwrap(), options).await.unwrap();
         store.create_missing(crd_specs::KINDS).await.unwrap();
         store.write(model().table(), rows.clone()).await.unwrap();
-        let said = |answer: Result<Answer, Status>| answer.err().map(|status| (status.code.as_u16(), status.message));
+        let said =
+            |answer: Result<WriteResponse, Status>| answer.err().map(|status| (status.code.as_u16(), status.message));
         let patched = said(merge(&store, &json!({})).await);
         let query = Query { states: States { evicted: true, ..States::LIVE }, ..Query::default() };
         let all = said(delete_collection(&store, model(), &query, &dry(), None, b"").await);

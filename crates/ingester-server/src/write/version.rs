@@ -1,12 +1,12 @@
 //! Restores a former version of an evicted object: the content, labels and annotations of that time, with a version later than the present
 //! one. The fields that the API server set stay, and so do the annotations that hold the object in SQL.
 
-use super::{Target, check, done, failed, json_of, row, text};
+use super::{WriteTarget, check, done, failed, json_of, row, text};
 use crate::answer::ShownState;
 use crate::status::Status;
 use ingester_core::json::from_str;
 use ingester_store::query::metadata;
-use ingester_store::{Changed, Effect, Store, StoredRow};
+use ingester_store::{ChangeResult, Effect, Store, StoredRow};
 use serde_json::Value;
 
 /// Returns the text of the object after the change, and true if a change was needed.
@@ -15,7 +15,7 @@ use serde_json::Value;
 /// [`Status`]: 404, 405 for a live object, 409 for an object that is leaving the cluster, 422 for content that cannot be stored, 500.
 pub(crate) async fn to_version(
     store: &Store,
-    target: Target<'_>,
+    target: WriteTarget<'_>,
     uid: &str,
     version: &str,
     effect: Effect,
@@ -39,7 +39,7 @@ pub(crate) async fn to_version(
     };
     let changed = store.change_evicted(target.kind, uid, effect, edit).await.map_err(failed)?;
     let (text, evicted, is_changed) = match changed {
-        Changed::Unchanged(stored) => (json_of(&stored).to_owned(), stored.evict_time, false),
+        ChangeResult::Unchanged(stored) => (json_of(&stored).to_owned(), stored.evict_time, false),
         changed => {
             let row = done(target, changed)?;
             (super::text_of(&row.values).to_owned(), row.evict_time, true)

@@ -1,7 +1,7 @@
 //! The cost of a change on each server. The rules come from the servers' documentation and name the version from which they hold.
 
 use super::diff::{Retyping, SchemaChange, retyping};
-use super::in_place::{InPlace, in_place};
+use super::in_place::{ChangeReplacement, in_place};
 use super::storage_class;
 use super::table::ColumnDef;
 use ingester_core::schema::SqlType;
@@ -35,7 +35,7 @@ impl Family {
     /// All families.
     pub(super) const ALL: [Family; 4] = [Family::MySql, Family::MariaDb, Family::Sqlite, Family::Postgres];
 
-    /// Types of one storage class are one type to the server, so a column whose new type has the same class is [left](InPlace) as it is.
+    /// Types of one storage class are one type to the server, so a column whose new type has the same class is [left](ChangeReplacement) as it is.
     pub(super) fn has_storage_classes(self) -> bool {
         self == Family::Sqlite
     }
@@ -90,7 +90,7 @@ impl Servers {
         self == Servers::Sqlite
     }
 
-    /// True if every one of these servers [leaves](InPlace) a column as it is when its new type has the same storage class.
+    /// True if every one of these servers [leaves](ChangeReplacement) a column as it is when its new type has the same storage class.
     pub(super) fn have_storage_classes(self) -> bool {
         self.families().iter().all(|family| family.has_storage_classes())
     }
@@ -280,8 +280,8 @@ impl SchemaChange {
         let rules = match in_place(self, all).filter(|_| family.has_storage_classes()) {
             None if family == Family::Postgres && self.is_taken_as_stored() => TAKEN_AS_STORED,
             None => self.rules(),
-            Some(InPlace::Nothing) => LEFT_IN_PLACE,
-            Some(InPlace::Clear { .. }) => CLEARED_IN_PLACE,
+            Some(ChangeReplacement::Nothing) => LEFT_IN_PLACE,
+            Some(ChangeReplacement::Clear { .. }) => CLEARED_IN_PLACE,
         };
         rules.iter().filter(move |rule| rule.family == family)
     }

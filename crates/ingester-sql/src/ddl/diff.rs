@@ -413,22 +413,22 @@ fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut V
 /// A dropped item in a lock file. Lock files of earlier releases have only its name.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Dropped<T> {
+enum DroppedItem<T> {
     Name(Ident),
     Whole(T),
 }
 
 fn whole_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TableDef, D::Error> {
-    Ok(match Dropped::deserialize(deserializer)? {
-        Dropped::Name(name) => name_alone::table(name),
-        Dropped::Whole(table) => table,
+    Ok(match DroppedItem::deserialize(deserializer)? {
+        DroppedItem::Name(name) => name_alone::table(name),
+        DroppedItem::Whole(table) => table,
     })
 }
 
 fn whole_view<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ViewDef, D::Error> {
-    Ok(match Dropped::deserialize(deserializer)? {
-        Dropped::Name(name) => view_name_alone::view(name),
-        Dropped::Whole(view) => view,
+    Ok(match DroppedItem::deserialize(deserializer)? {
+        DroppedItem::Name(name) => view_name_alone::view(name),
+        DroppedItem::Whole(view) => view,
     })
 }
 

@@ -8,7 +8,7 @@ use ingester_core::schema::{Ident, SqlType};
 
 /// The replacement of a change when the database leaves the column as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InPlace {
+pub(crate) enum ChangeReplacement {
     /// No statement is needed.
     Nothing,
     /// Values of `column` that do not fit `ty` become NULL.
@@ -24,9 +24,11 @@ pub(crate) enum InPlace {
 
 /// Returns the replacement of `change`, which is one of all `changes` of a migration, on a database that stores types of one
 /// [`storage_class`] alike. `None` if the change must be made as it is.
-pub(crate) fn in_place(change: &SchemaChange, changes: &[SchemaChange]) -> Option<InPlace> {
+pub(crate) fn in_place(change: &SchemaChange, changes: &[SchemaChange]) -> Option<ChangeReplacement> {
     match change {
-        SchemaChange::DropColumn { table, column } => added_again(*table, column, changes).map(|_| InPlace::Nothing),
+        SchemaChange::DropColumn { table, column } => {
+            added_again(*table, column, changes).map(|_| ChangeReplacement::Nothing)
+        }
         SchemaChange::AddColumn { table, column } => {
             let from = changes.iter().find_map(|other| match other {
                 SchemaChange::DropColumn { table: of, column: from } if of == table && from.name == column.name => {
@@ -35,12 +37,12 @@ pub(crate) fn in_place(change: &SchemaChange, changes: &[SchemaChange]) -> Optio
                 _ => None,
             })?;
             Some(match retyping(from.ty, column.ty) {
-                Retyping::Narrowed => InPlace::Clear { table: *table, column: column.name, ty: column.ty },
-                Retyping::Widened | Retyping::Incompatible => InPlace::Nothing,
+                Retyping::Narrowed => ChangeReplacement::Clear { table: *table, column: column.name, ty: column.ty },
+                Retyping::Widened | Retyping::Incompatible => ChangeReplacement::Nothing,
             })
         }
         SchemaChange::DropKey { table, key } | SchemaChange::AddKey { table, key } => {
-            stays(*table, key, changes).then_some(InPlace::Nothing)
+            stays(*table, key, changes).then_some(ChangeReplacement::Nothing)
         }
         _ => None,
     }
@@ -117,19 +119,19 @@ mod tests {
         ]
     }
 
-    fn in_places(changes: &[SchemaChange]) -> Vec<Option<InPlace>> {
+    fn in_places(changes: &[SchemaChange]) -> Vec<Option<ChangeReplacement>> {
         changes.iter().map(|change| in_place(change, changes)).collect()
     }
 
     #[test]
     fn a_narrowed_column_stays_with_its_key_and_loses_what_does_not_fit() {
-        let nothing = Some(InPlace::Nothing);
+        let nothing = Some(ChangeReplacement::Nothing);
         for (from, to) in [
             (SqlType::VarChar(64), SqlType::VarChar(32)),
             (SqlType::BigInt, SqlType::Int),
             (SqlType::Text, SqlType::VarChar(9)),
         ] {
-            let clear = Some(InPlace::Clear { table: JOB, column: Ident::new("a"), ty: to });
+            let clear = Some(ChangeReplacement::Clear { table: JOB, column: Ident::new("a"), ty: to });
             assert_eq!(in_places(&again(from, to)), [nothing, nothing, clear, nothing], "{from} {to}");
             // Back again, everything fits.
             assert_eq!(in_places(&again(to, from)), [nothing; 4], "{to} {from}");

@@ -20,8 +20,8 @@ mod view;
 
 pub use cost::{Cost, ServerVersion, Servers};
 pub use diff::{SchemaChange, diff, narrows};
-pub(crate) use in_place::{InPlace, in_place};
-pub use plan::{Phase, Step, plan, steps_of};
+pub(crate) use in_place::{ChangeReplacement, in_place};
+pub use plan::{Step, StepKind, plan, steps_of};
 pub use redundant::{RedundantKey, redundant_keys};
 pub use schema::Schema;
 pub(crate) use storage::storage_class;

@@ -10,7 +10,7 @@ use ingester_core::schema::Ident;
 /// The kinds of steps, in the order in which they run. Views are dropped before their tables change, and made afterwards. Keys are dropped
 /// before their columns, and added after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
+pub enum StepKind {
     /// Drops views that exist.
     DropViews,
     /// Renames tables, all at once.
@@ -45,63 +45,64 @@ pub enum Phase {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The kind of step.
-    pub phase: Phase,
+    pub phase: StepKind,
     /// The changes. Changes within a table are all within the same table.
     pub changes: Vec<SchemaChange>,
     /// The changed tables before and after the step; none for tables that it creates or drops.
     pub tables: Vec<(TableDef, TableDef)>,
 }
 
-impl Phase {
-    fn of(change: &SchemaChange) -> Self {
+impl StepKind {
+    fn for_change(change: &SchemaChange) -> Self {
         match change {
-            SchemaChange::RenameTable { .. } => Phase::RenameTables,
-            SchemaChange::DropKey { .. } => Phase::DropKeys,
-            SchemaChange::RenameColumn { .. } => Phase::RenameColumns,
-            SchemaChange::RenameKey { .. } => Phase::RenameKeys,
-            SchemaChange::DropColumn { .. } => Phase::DropColumns,
+            SchemaChange::RenameTable { .. } => StepKind::RenameTables,
+            SchemaChange::DropKey { .. } => StepKind::DropKeys,
+            SchemaChange::RenameColumn { .. } => StepKind::RenameColumns,
+            SchemaChange::RenameKey { .. } => StepKind::RenameKeys,
+            SchemaChange::DropColumn { .. } => StepKind::DropColumns,
             SchemaChange::Retype { from, to, .. } if from.ty == to.ty || change.is_longer_varchar() => {
-                Phase::WidenColumns
+                StepKind::WidenColumns
             }
-            SchemaChange::Retype { .. } => Phase::CopyColumns,
-            SchemaChange::PrimaryKey { .. } => Phase::ChangePrimaryKey,
-            SchemaChange::AddColumn { .. } => Phase::AddColumns,
-            SchemaChange::AddKey { .. } => Phase::AddKeys,
-            SchemaChange::CreateTable(_) => Phase::CreateTables,
-            SchemaChange::DropTable(_) => Phase::DropTables,
-            SchemaChange::CreateView(_) => Phase::CreateViews,
-            SchemaChange::DropView(_) => Phase::DropViews,
+            SchemaChange::Retype { .. } => StepKind::CopyColumns,
+            SchemaChange::PrimaryKey { .. } => StepKind::ChangePrimaryKey,
+            SchemaChange::AddColumn { .. } => StepKind::AddColumns,
+            SchemaChange::AddKey { .. } => StepKind::AddKeys,
+            SchemaChange::CreateTable(_) => StepKind::CreateTables,
+            SchemaChange::DropTable(_) => StepKind::DropTables,
+            SchemaChange::CreateView(_) => StepKind::CreateViews,
+            SchemaChange::DropView(_) => StepKind::DropViews,
         }
     }
 
     /// Describes the phase in words.
     pub fn words(self) -> &'static str {
         match self {
-            Phase::DropViews => "drop views",
-            Phase::RenameTables => "rename tables",
-            Phase::DropKeys => "drop keys",
-            Phase::RenameColumns => "rename columns",
-            Phase::RenameKeys => "rename keys",
-            Phase::DropColumns => "drop columns",
-            Phase::WidenColumns => "widen columns",
-            Phase::CopyColumns => "retype columns",
-            Phase::ChangePrimaryKey => "change primary key",
-            Phase::AddColumns => "add columns",
-            Phase::AddKeys => "add keys",
-            Phase::CreateTables => "create tables",
-            Phase::DropTables => "drop tables",
-            Phase::CreateViews => "create views",
+            StepKind::DropViews => "drop views",
+            StepKind::RenameTables => "rename tables",
+            StepKind::DropKeys => "drop keys",
+            StepKind::RenameColumns => "rename columns",
+            StepKind::RenameKeys => "rename keys",
+            StepKind::DropColumns => "drop columns",
+            StepKind::WidenColumns => "widen columns",
+            StepKind::CopyColumns => "retype columns",
+            StepKind::ChangePrimaryKey => "change primary key",
+            StepKind::AddColumns => "add columns",
+            StepKind::AddKeys => "add keys",
+            StepKind::CreateTables => "create tables",
+            StepKind::DropTables => "drop tables",
+            StepKind::CreateViews => "create views",
         }
     }
 }
 
 /// The steps that make these changes to `before`, in a working order.
 pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
-    let whole = |phase: Phase| {
-        let changes: Vec<SchemaChange> = changes.iter().filter(|change| Phase::of(change) == phase).cloned().collect();
+    let whole = |phase: StepKind| {
+        let changes: Vec<SchemaChange> =
+            changes.iter().filter(|change| StepKind::for_change(change) == phase).cloned().collect();
         (!changes.is_empty()).then_some(Step { phase, changes, tables: Vec::new() })
     };
-    let mut steps: Vec<Step> = [Phase::DropViews, Phase::RenameTables].into_iter().filter_map(whole).collect();
+    let mut steps: Vec<Step> = [StepKind::DropViews, StepKind::RenameTables].into_iter().filter_map(whole).collect();
     for step in &mut steps {
         step.tables.extend(step.changes.iter().filter_map(|change| {
             let SchemaChange::RenameTable { from, to } = change else { return None };
@@ -124,12 +125,12 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
         let mut table = TableDef { name, was: Vec::new(), ..table.clone() };
         let mut within: Vec<&SchemaChange> = changes.iter().filter(|change| change.within() == Some(name)).collect();
         // The sort is stable. The order within a phase matters for chained renames.
-        within.sort_by_key(|change| Phase::of(change));
-        for changes in within.chunk_by(|a, b| Phase::of(a) == Phase::of(b)) {
+        within.sort_by_key(|change| StepKind::for_change(change));
+        for changes in within.chunk_by(|a, b| StepKind::for_change(a) == StepKind::for_change(b)) {
             let before = table.clone();
             changes.iter().for_each(|change| change.apply(&mut table));
             steps.push(Step {
-                phase: Phase::of(changes[0]),
+                phase: StepKind::for_change(changes[0]),
                 changes: changes.iter().copied().cloned().collect(),
                 tables: vec![(before, table.clone())],
             });
@@ -139,23 +140,23 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
     let created = |name: Ident| {
         changes.iter().any(|change| matches!(change, SchemaChange::CreateTable(table) if table.name == name))
     };
-    let (anew, gone): (Vec<_>, Vec<_>) = whole(Phase::DropTables)
+    let (anew, gone): (Vec<_>, Vec<_>) = whole(StepKind::DropTables)
         .into_iter()
         .flat_map(|step| step.changes)
         .partition(|change| matches!(change, SchemaChange::DropTable(table) if created(table.name)));
     let dropped = |changes: Vec<SchemaChange>| {
-        (!changes.is_empty()).then_some(Step { phase: Phase::DropTables, changes, tables: Vec::new() })
+        (!changes.is_empty()).then_some(Step { phase: StepKind::DropTables, changes, tables: Vec::new() })
     };
     steps.extend(dropped(anew));
-    steps.extend(whole(Phase::CreateTables));
+    steps.extend(whole(StepKind::CreateTables));
     steps.extend(dropped(gone));
-    steps.extend(whole(Phase::CreateViews));
+    steps.extend(whole(StepKind::CreateViews));
     steps
 }
 
 /// Splits recorded changes into the steps in which they were made, as [`plan`] does, but without the tables.
 pub fn steps_of(changes: &[SchemaChange]) -> Vec<&[SchemaChange]> {
-    changes.chunk_by(|a, b| (Phase::of(a), a.within()) == (Phase::of(b), b.within())).collect()
+    changes.chunk_by(|a, b| (StepKind::for_change(a), a.within()) == (StepKind::for_change(b), b.within())).collect()
 }
 
 impl Step {
@@ -172,7 +173,7 @@ impl Step {
     pub fn inverse(&self) -> Self {
         let changes: Vec<SchemaChange> = self.changes.iter().rev().map(SchemaChange::inverse).collect();
         // Columns that are widened without a copy are narrowed with one.
-        let phase = changes.iter().map(Phase::of).max().unwrap_or(self.phase);
+        let phase = changes.iter().map(StepKind::for_change).max().unwrap_or(self.phase);
         let tables = self.tables.iter().rev().cloned().map(|(before, after)| (after, before)).collect();
         Step { phase, changes, tables }
     }

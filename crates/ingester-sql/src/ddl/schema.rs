@@ -16,11 +16,11 @@ pub struct Schema {
 
 impl Schema {
     /// The tables of these kinds, and the views over them.
-    pub fn of<'a>(registry: impl Into<Registry<'a>>) -> Self {
+    pub fn from_registry<'a>(registry: impl Into<Registry<'a>>) -> Self {
         let Registry { kinds, views } = registry.into();
         Schema {
             tables: kinds.iter().flat_map(|kind| TableDef::all(kind.table())).collect(),
-            views: views.iter().map(ViewDef::of).collect(),
+            views: views.iter().map(ViewDef::from_view).collect(),
         }
     }
 

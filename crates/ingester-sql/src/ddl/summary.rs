@@ -2,7 +2,7 @@
 
 use super::cost::{Cost, Family, Servers};
 use super::diff::{SchemaChange, no_longer_staying};
-use super::in_place::{InPlace, in_place};
+use super::in_place::{ChangeReplacement, in_place};
 use super::schema::Schema;
 use super::table::{ColumnDef, TableDef};
 use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, Stays, base};
@@ -74,10 +74,10 @@ impl SchemaChange {
         match self {
             // The column is left as it is, so values that stay are not lost either.
             SchemaChange::AddColumn { .. } if servers.have_storage_classes() => match in_place(self, all)? {
-                InPlace::Clear { table, column, ty } => {
+                ChangeReplacement::Clear { table, column, ty } => {
                     Some(format!("the values of `{table}`.`{column}` that do not fit {ty}"))
                 }
-                InPlace::Nothing => None,
+                ChangeReplacement::Nothing => None,
             },
             SchemaChange::DropTable(table) if added_again => Some(format!(
                 "all rows of `{}`, until they are made again from the stored objects; an object with a value that does not fit is a reject",
@@ -166,7 +166,7 @@ fn done(change: &SchemaChange, all: &[SchemaChange], servers: Servers, foreign: 
     match (change, in_place(change, all)) {
         (SchemaChange::Retype { .. }, None) if is_file && !change.copies_rows() => None,
         (_, None) => Some(sentence()),
-        (SchemaChange::AddColumn { .. }, Some(InPlace::Nothing)) if is_file => None,
+        (SchemaChange::AddColumn { .. }, Some(ChangeReplacement::Nothing)) if is_file => None,
         (SchemaChange::AddColumn { table, column: to }, Some(_)) => all.iter().find_map(|other| match other {
             SchemaChange::DropColumn { table: of, column: from } if of == table && from.name == to.name => {
                 Some(SchemaChange::Retype { table: *table, from: *from, to: *to }.sentence_on(foreign))
@@ -250,8 +250,8 @@ fn lost_in_place(table: Ident, column: &ColumnDef, all: &[SchemaChange]) -> Opti
         matches!(change, SchemaChange::AddColumn { table: of, column: new } if *of == table && new.name == column.name)
     })?;
     match in_place(added, all)? {
-        InPlace::Nothing => Some(None),
-        InPlace::Clear { ty, .. } => Some(Some(ty)),
+        ChangeReplacement::Nothing => Some(None),
+        ChangeReplacement::Clear { ty, .. } => Some(Some(ty)),
     }
 }
 

@@ -9,12 +9,12 @@ fn column(name: &str, ty: SqlType) -> ColumnDef {
     ColumnDef { name: Ident::new(name), was: None, ty, nullable: true, stays: Stays::None }
 }
 
-fn text(name: &str) -> ColumnDef {
+fn make_text_column(name: &str) -> ColumnDef {
     column(name, SqlType::VarChar(255))
 }
 
 fn was(name: &str, was: &str) -> ColumnDef {
-    ColumnDef { was: Some(Ident::new(was)), ..text(name) }
+    ColumnDef { was: Some(Ident::new(was)), ..make_text_column(name) }
 }
 
 fn table(name: &str, columns: Vec<ColumnDef>) -> TableDef {
@@ -61,24 +61,30 @@ fn made(before: &Schema, after: &Schema) -> Vec<TableDef> {
 #[test]
 fn a_completed_rename_is_not_repeated() {
     let done = one(vec![was("submitter", "owner")]);
-    assert_eq!(sentences(&one(vec![text("owner")]), &done), ["rename column `owner` to `submitter`"]);
-    assert_eq!(sentences(&one(vec![text("submitter")]), &done), Vec::<String>::new());
+    assert_eq!(sentences(&one(vec![make_text_column("owner")]), &done), ["rename column `owner` to `submitter`"]);
+    assert_eq!(sentences(&one(vec![make_text_column("submitter")]), &done), Vec::<String>::new());
     // The former name may be another column's by now.
-    let both = one(vec![was("submitter", "owner"), text("owner")]);
-    assert_eq!(sentences(&one(vec![text("submitter")]), &both), ["add column `owner` VARCHAR(255)"]);
-    assert_eq!(sentences(&one(vec![text("submitter"), text("owner")]), &both), Vec::<String>::new());
+    let both = one(vec![was("submitter", "owner"), make_text_column("owner")]);
+    assert_eq!(sentences(&one(vec![make_text_column("submitter")]), &both), ["add column `owner` VARCHAR(255)"]);
+    assert_eq!(
+        sentences(&one(vec![make_text_column("submitter"), make_text_column("owner")]), &both),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
 fn chained_renames_run_once_and_in_a_working_order() {
-    let before = one(vec![text("a"), text("b"), text("c")]);
+    let before = one(vec![make_text_column("a"), make_text_column("b"), make_text_column("c")]);
     let after = one(vec![was("b", "a"), was("c", "b"), was("d", "c")]);
     assert_eq!(
         sentences(&before, &after),
         ["rename column `c` to `d`", "rename column `b` to `c`", "rename column `a` to `b`"]
     );
     assert_eq!(made(&before, &after)[0].columns.len(), 4);
-    assert_eq!(sentences(&one(vec![text("b"), text("c"), text("d")]), &after), Vec::<String>::new());
+    assert_eq!(
+        sentences(&one(vec![make_text_column("b"), make_text_column("c"), make_text_column("d")]), &after),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -88,7 +94,7 @@ fn a_key_that_another_one_begins_with_is_redundant() {
         columns: columns.iter().map(|name| Ident::new(name)).collect(),
     };
     let of = |keys: Vec<KeyDef>| {
-        let job = TableDef { keys, ..table("job", vec![text("queue"), text("phase")]) };
+        let job = TableDef { keys, ..table("job", vec![make_text_column("queue"), make_text_column("phase")]) };
         redundant_keys(&Schema { tables: vec![job], ..Schema::default() })
     };
     let both = key("queue_phase", &["queue", "phase"]);
@@ -112,7 +118,7 @@ fn a_key_that_another_one_begins_with_is_redundant() {
 
 #[test]
 fn a_swap_of_two_names_counts_as_done() {
-    let schema = one(vec![text("a"), text("b")]);
+    let schema = one(vec![make_text_column("a"), make_text_column("b")]);
     assert_eq!(sentences(&schema, &one(vec![was("a", "b"), was("b", "a")])), Vec::<String>::new());
 }
 
@@ -185,19 +191,30 @@ fn a_column_that_may_have_a_new_name_is_asked_about() {
     let asked = |before: Vec<ColumnDef>, after: Vec<ColumnDef>| questions(&diff(&one(before), &one(after)));
     let number = |name: &str| column(name, SqlType::BigInt);
     let question = "is `boss` the new name of `owner`? Then say so there with `was = \"owner\"`";
-    assert_eq!(asked(vec![text("owner"), number("n")], vec![text("boss"), number("n")]), [question]);
-    assert_eq!(asked(vec![text("owner")], vec![text("boss"), number("n")]), [question]);
+    assert_eq!(
+        asked(vec![make_text_column("owner"), number("n")], vec![make_text_column("boss"), number("n")]),
+        [question]
+    );
+    assert_eq!(asked(vec![make_text_column("owner")], vec![make_text_column("boss"), number("n")]), [question]);
     let none: [&str; 0] = [];
-    assert_eq!(asked(vec![text("owner")], vec![number("boss")]), none, "of another type");
-    assert_eq!(asked(vec![text("owner")], vec![number("owner")]), none, "it is added again");
-    assert_eq!(asked(vec![text("owner")], vec![text("boss"), text("other")]), none, "it may be either");
-    assert_eq!(asked(vec![text("owner"), text("a")], vec![text("boss")]), none, "either may be it");
-    assert_eq!(asked(vec![text("owner")], vec![was("boss", "owner")]), none, "it is said");
+    assert_eq!(asked(vec![make_text_column("owner")], vec![number("boss")]), none, "of another type");
+    assert_eq!(asked(vec![make_text_column("owner")], vec![number("owner")]), none, "it is added again");
+    assert_eq!(
+        asked(vec![make_text_column("owner")], vec![make_text_column("boss"), make_text_column("other")]),
+        none,
+        "it may be either"
+    );
+    assert_eq!(
+        asked(vec![make_text_column("owner"), make_text_column("a")], vec![make_text_column("boss")]),
+        none,
+        "either may be it"
+    );
+    assert_eq!(asked(vec![make_text_column("owner")], vec![was("boss", "owner")]), none, "it is said");
 }
 
 #[test]
 fn another_primary_key_or_nullability_is_a_change() {
-    let before = one(vec![text("a")]);
+    let before = one(vec![make_text_column("a")]);
     let mut after = before.clone();
     after.tables[0].primary_key.push(Ident::new("a"));
     after.tables[0].columns[1].nullable = false;
@@ -216,10 +233,10 @@ fn every_change_has_a_cost_rule_and_new_servers_never_copy_additions() {
         SchemaChange::CreateTable(table("job", vec![])),
         SchemaChange::DropTable(table("job", vec![])),
         SchemaChange::RenameTable { from: job, to: job },
-        SchemaChange::AddColumn { table: job, column: text("a") },
-        SchemaChange::DropColumn { table: job, column: text("a") },
-        SchemaChange::RenameColumn { table: job, column: text("a"), to: Ident::new("b") },
-        SchemaChange::Retype { table: job, from: text("a"), to: column("a", SqlType::VarChar(300)) },
+        SchemaChange::AddColumn { table: job, column: make_text_column("a") },
+        SchemaChange::DropColumn { table: job, column: make_text_column("a") },
+        SchemaChange::RenameColumn { table: job, column: make_text_column("a"), to: Ident::new("b") },
+        SchemaChange::Retype { table: job, from: make_text_column("a"), to: column("a", SqlType::VarChar(300)) },
         SchemaChange::AddKey { table: job, key: key.clone() },
         SchemaChange::DropKey { table: job, key: key.clone() },
         SchemaChange::RenameKey { table: job, key, to: Ident::new("b") },
@@ -244,7 +261,7 @@ fn every_change_has_a_cost_rule_and_new_servers_never_copy_additions() {
 
 #[test]
 fn a_server_is_parsed_from_its_version_text_and_gets_its_rules() {
-    let add = SchemaChange::AddColumn { table: Ident::new("job"), column: text("a") };
+    let add = SchemaChange::AddColumn { table: Ident::new("job"), column: make_text_column("a") };
     let drop = add.inverse();
     for (text, version, adding, dropping) in [
         ("5.7.44-log MySQL Community Server (GPL)", [5, 7, 44], Cost::InPlace, Cost::InPlace),
@@ -271,7 +288,7 @@ fn a_varchar_grows_in_place_while_its_length_prefix_stays() {
         let (from, to) = (column("a", SqlType::VarChar(from)), column("a", SqlType::VarChar(to)));
         let change = SchemaChange::Retype { table: Ident::new("job"), from, to };
         assert_eq!(change.cost(mysql, &[]), cost, "{change:?}");
-        let phase = if cost == Cost::Copy { Phase::CopyColumns } else { Phase::WidenColumns };
+        let phase = if cost == Cost::Copy { StepKind::CopyColumns } else { StepKind::WidenColumns };
         let before = one(vec![from]);
         assert_eq!(plan(&before, std::slice::from_ref(&change))[0].phase, phase);
     }
@@ -283,21 +300,21 @@ fn keys_are_dropped_before_their_columns_and_added_after_them() {
         name: Ident::new(name),
         columns: columns.iter().map(|column| Ident::new(column)).collect(),
     };
-    let mut before = one(vec![text("a"), text("b"), text("c")]);
+    let mut before = one(vec![make_text_column("a"), make_text_column("b"), make_text_column("c")]);
     before.tables[0].keys = vec![key("a", &["a"]), key("b", &["b"]), key("b_c", &["b", "c"])];
-    let mut after = one(vec![was("z", "a"), column("b", SqlType::BigInt), text("d")]);
+    let mut after = one(vec![was("z", "a"), column("b", SqlType::BigInt), make_text_column("d")]);
     after.tables[0].keys = vec![key("z", &["z"]), key("b", &["b"]), key("d", &["d"])];
     let steps = plan(&before, &diff(&before, &after));
-    let phases: Vec<Phase> = steps.iter().map(|step| step.phase).collect();
+    let phases: Vec<StepKind> = steps.iter().map(|step| step.phase).collect();
     assert_eq!(
         phases,
         [
-            Phase::DropKeys,
-            Phase::RenameColumns,
-            Phase::RenameKeys,
-            Phase::DropColumns,
-            Phase::AddColumns,
-            Phase::AddKeys
+            StepKind::DropKeys,
+            StepKind::RenameColumns,
+            StepKind::RenameKeys,
+            StepKind::DropColumns,
+            StepKind::AddColumns,
+            StepKind::AddKeys
         ]
     );
     let made = &made(&before, &after)[0];
@@ -309,9 +326,9 @@ fn keys_are_dropped_before_their_columns_and_added_after_them() {
 
 #[test]
 fn a_lock_file_is_read_back_as_written() {
-    let before = one(vec![text("a"), text("b")]);
+    let before = one(vec![make_text_column("a"), make_text_column("b")]);
     let mut after = one(vec![was("z", "a"), column("c", SqlType::BigIntUnsigned)]);
-    after.tables.push(table("other", vec![text("x")]));
+    after.tables.push(table("other", vec![make_text_column("x")]));
     let changes = diff(&before, &after);
     let text = serde_json::to_string(&changes).unwrap();
     assert!(text.contains(r#"{"create_table":"other"}"#), "{text}");
@@ -340,45 +357,49 @@ fn view(name: &str, columns: &[&str]) -> ViewDef {
     }
 }
 
-fn phases(before: &Schema, after: &Schema) -> Vec<Phase> {
+fn phases(before: &Schema, after: &Schema) -> Vec<StepKind> {
     plan(before, &diff(before, after)).iter().map(|step| step.phase).collect()
 }
 
 #[test]
 fn a_changed_view_is_dropped_first_and_made_last() {
-    let before = Schema { views: vec![view("jobs", &["a"])], ..one(vec![text("a")]) };
-    let after = Schema { views: vec![view("jobs", &["a", "b"])], ..one(vec![text("a"), text("b")]) };
+    let before = Schema { views: vec![view("jobs", &["a"])], ..one(vec![make_text_column("a")]) };
+    let after =
+        Schema { views: vec![view("jobs", &["a", "b"])], ..one(vec![make_text_column("a"), make_text_column("b")]) };
     assert_eq!(sentences(&before, &after), ["add column `b` VARCHAR(255)", "drop view `jobs`", "make view `jobs`"]);
     let steps = plan(&before, &diff(&before, &after));
-    let phases: Vec<Phase> = steps.iter().map(|step| step.phase).collect();
-    assert_eq!(phases, [Phase::DropViews, Phase::AddColumns, Phase::CreateViews]);
+    let phases: Vec<StepKind> = steps.iter().map(|step| step.phase).collect();
+    assert_eq!(phases, [StepKind::DropViews, StepKind::AddColumns, StepKind::CreateViews]);
     // Back, the former view comes again.
     assert_eq!(steps[0].inverse().changes, [SchemaChange::CreateView(view("jobs", &["a"]))]);
-    assert_eq!(steps[0].inverse().phase, Phase::CreateViews);
+    assert_eq!(steps[0].inverse().phase, StepKind::CreateViews);
 }
 
 #[test]
 fn a_view_is_made_again_only_around_what_it_would_not_survive() {
     let with = |schema: Schema| Schema { views: vec![view("jobs", &["a"])], ..schema };
-    let before = with(one(vec![text("a"), text("b")]));
-    let around = |inner| vec![Phase::DropViews, inner, Phase::CreateViews];
-    assert_eq!(phases(&before, &with(one(vec![text("a")]))), around(Phase::DropColumns));
+    let before = with(one(vec![make_text_column("a"), make_text_column("b")]));
+    let around = |inner| vec![StepKind::DropViews, inner, StepKind::CreateViews];
+    assert_eq!(phases(&before, &with(one(vec![make_text_column("a")]))), around(StepKind::DropColumns));
     let longer = column("b", SqlType::Text);
-    assert_eq!(phases(&before, &with(one(vec![text("a"), longer]))), around(Phase::CopyColumns));
-    let added = one(vec![text("a"), text("b"), text("c")]);
-    assert_eq!(phases(&before, &with(added)), [Phase::AddColumns]);
-    let mut other = with(one(vec![text("a"), text("b")]));
-    other.tables.push(table("other", vec![text("x")]));
-    assert_eq!(phases(&before, &other), [Phase::CreateTables]);
-    assert_eq!(phases(&other, &before), [Phase::DropTables], "another table");
+    assert_eq!(phases(&before, &with(one(vec![make_text_column("a"), longer]))), around(StepKind::CopyColumns));
+    let added = one(vec![make_text_column("a"), make_text_column("b"), make_text_column("c")]);
+    assert_eq!(phases(&before, &with(added)), [StepKind::AddColumns]);
+    let mut other = with(one(vec![make_text_column("a"), make_text_column("b")]));
+    other.tables.push(table("other", vec![make_text_column("x")]));
+    assert_eq!(phases(&before, &other), [StepKind::CreateTables]);
+    assert_eq!(phases(&other, &before), [StepKind::DropTables], "another table");
     assert_eq!(phases(&before, &before), []);
     // One that looks for uids in another table reads that table, too.
     let mut looks = other.clone();
     let uids = ConditionDef::Stored(ExpressionDef::Column(Ident::new("a")), vec![Ident::new("other")]);
     looks.views[0].sources[0].filter = Some(uids);
     let mut fewer = looks.clone();
-    fewer.tables[1] = table("other", vec![text("y")]);
-    assert_eq!(phases(&looks, &fewer), [Phase::DropViews, Phase::DropColumns, Phase::AddColumns, Phase::CreateViews]);
+    fewer.tables[1] = table("other", vec![make_text_column("y")]);
+    assert_eq!(
+        phases(&looks, &fewer),
+        [StepKind::DropViews, StepKind::DropColumns, StepKind::AddColumns, StepKind::CreateViews]
+    );
 }
 
 #[test]

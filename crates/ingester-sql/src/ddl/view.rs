@@ -117,7 +117,7 @@ pub enum ConditionDef {
 
 impl ViewDef {
     /// A checked view.
-    pub(super) fn of(view: &View) -> Self {
+    pub(super) fn from_view(view: &View) -> Self {
         let value = |source: &ingester_core::view::ViewSource, column: &str| {
             source.values.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)).map(|(_, value)| *value)
         };
@@ -164,16 +164,16 @@ impl ViewDef {
     /// Returns true if the view shows rows of this table, or looks for a uid in it.
     pub fn reads(&self, table: Ident) -> bool {
         self.sources.iter().any(|source| source.table == table)
-            || self.has(&|read| matches!(read, Read::Uids(tables) if tables.contains(&table)))
+            || self.has(&|read| matches!(read, ExternalRead::Uids(tables) if tables.contains(&table)))
     }
 
     /// Returns true if the view reads `ingester_settings`.
     pub(crate) fn has_setting(&self) -> bool {
-        self.has(&|read| matches!(read, Read::Setting))
+        self.has(&|read| matches!(read, ExternalRead::Setting))
     }
 
     /// Returns true if the view reads something outside of its rows for which `is` holds.
-    fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
+    fn has(&self, is: &dyn Fn(ExternalRead<'_>) -> bool) -> bool {
         self.sources.iter().any(|source| {
             source.values.iter().any(|value| value.has(is)) || source.filter.as_ref().is_some_and(|all| all.has(is))
         })
@@ -181,7 +181,7 @@ impl ViewDef {
 }
 
 /// Data that an expression reads outside of its row.
-enum Read<'a> {
+enum ExternalRead<'a> {
     /// A value of `ingester_settings`.
     Setting,
     /// The uids of these tables.
@@ -211,9 +211,9 @@ impl ExpressionDef {
         }
     }
 
-    fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
+    fn has(&self, is: &dyn Fn(ExternalRead<'_>) -> bool) -> bool {
         match self {
-            ExpressionDef::Setting(_) => is(Read::Setting),
+            ExpressionDef::Setting(_) => is(ExternalRead::Setting),
             ExpressionDef::Null | ExpressionDef::Literal(_) | ExpressionDef::Column(_) | ExpressionDef::Truth(_) => {
                 false
             }
@@ -238,11 +238,11 @@ impl ConditionDef {
         }
     }
 
-    fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
+    fn has(&self, is: &dyn Fn(ExternalRead<'_>) -> bool) -> bool {
         match self {
             ConditionDef::Live | ConditionDef::Evicted | ConditionDef::Deleted => false,
             ConditionDef::Null(value) | ConditionDef::OneOf(value, _) => value.has(is),
-            ConditionDef::Stored(value, tables) => is(Read::Uids(tables)) || value.has(is),
+            ConditionDef::Stored(value, tables) => is(ExternalRead::Uids(tables)) || value.has(is),
             ConditionDef::Not(inner) => inner.has(is),
             ConditionDef::All(all) | ConditionDef::Any(all) => all.iter().any(|one| one.has(is)),
         }

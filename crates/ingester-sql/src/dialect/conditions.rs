@@ -2,7 +2,7 @@
 
 use super::Param;
 use super::rules::Rules;
-use crate::query::{Checked, Comparison, Condition, Operand, PairTest, Route, SortKey, States};
+use crate::query::{CheckedQuery, Comparison, Condition, Operand, PairTest, Route, SortKey, States};
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::Value;
 
@@ -22,23 +22,23 @@ pub struct Range<'a> {
 const MANY: usize = 100;
 
 /// A query and a range of its order.
-pub(super) trait Within {
-    fn within(&self) -> (&Checked, &Range<'_>);
+pub(super) trait RangedQuery {
+    fn within(&self) -> (&CheckedQuery, &Range<'_>);
 }
 
-impl<W: Within> Within for &W {
-    fn within(&self) -> (&Checked, &Range<'_>) {
+impl<W: RangedQuery> RangedQuery for &W {
+    fn within(&self) -> (&CheckedQuery, &Range<'_>) {
         (**self).within()
     }
 }
 
 /// A query and the route to its rows.
-pub(super) trait Reached {
-    fn reached(&self) -> (&Checked, Route);
+pub(super) trait RoutedQuery {
+    fn reached(&self) -> (&CheckedQuery, Route);
 }
 
-impl<R: Reached> Reached for &R {
-    fn reached(&self) -> (&Checked, Route) {
+impl<R: RoutedQuery> RoutedQuery for &R {
+    fn reached(&self) -> (&CheckedQuery, Route) {
         (**self).reached()
     }
 }
@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The table with its rows as the route reaches them.
-    pub(super) fn rows(&mut self, query: &Checked, route: Route) {
+    pub(super) fn write_rows(&mut self, query: &CheckedQuery, route: Route) {
         let name = self.table.name;
         match route {
             Route::Free => self.push(&format!("\"{name}\"")),
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The rows of a companion for which one of the conditions holds, as its key finds them.
-    fn pairs(&mut self, query: &Checked, place: usize) {
+    fn pairs(&mut self, query: &CheckedQuery, place: usize) {
         let Some(Condition::Pair { companion, key, test, .. }) = query.conditions().get(place) else { return };
         let by = companion.keys().first().map(|key| self.rules.by_key(key.name.as_str())).unwrap_or_default();
         self.push(&format!("\"{}\"{by} WHERE ", self.table.companion(*companion)));
@@ -86,13 +86,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Counts the rows that a route finds, up to `most`.
-    pub(super) fn count(&mut self, query: &Checked, route: Route, most: u64) {
+    pub(super) fn count(&mut self, query: &CheckedQuery, route: Route, most: u64) {
         self.push("SELECT COUNT(*) FROM (SELECT 1 AS \"found\" FROM ");
         match route {
             Route::Pairs(place) => self.pairs(query, place),
-            Route::Free => self.rows(query, route),
+            Route::Free => self.write_rows(query, route),
             Route::Key(key) => {
-                self.rows(query, route);
+                self.write_rows(query, route);
                 for (place, condition) in query.conditions_of(key).enumerate() {
                     self.push(if place == 0 { " WHERE " } else { " AND " });
                     self.condition(condition);
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
     }
 
     /// All conditions but the one that the route is about.
-    pub(super) fn conditions(&mut self, query: &Checked, route: Route) {
+    pub(super) fn conditions(&mut self, query: &CheckedQuery, route: Route) {
         match route {
             Route::Pairs(_) => {
                 let mut none = true;
@@ -454,7 +454,7 @@ pub(super) fn params<'a>(condition: &'a Condition, rules: &dyn Rules, params: &m
         }
         Condition::Like { operand: tested, pattern, or_null, .. } => {
             operand(tested, 1 + usize::from(*or_null), params);
-            params.push(Param::Text(pattern.text(globs)));
+            params.push(Param::Text(pattern.render(globs)));
         }
         Condition::Pair { key, test, .. } => {
             params.extend(key.as_deref().map(Param::Text));
@@ -463,7 +463,7 @@ pub(super) fn params<'a>(condition: &'a Condition, rules: &dyn Rules, params: &m
                 PairTest::In(values) => params.extend(values.iter().map(Param::Value)),
                 PairTest::Compare(_, value) => params.push(Param::Value(value)),
                 PairTest::Number(_, number) => params.push(Param::Int(*number)),
-                PairTest::Like(pattern) => params.push(Param::Text(pattern.text(globs))),
+                PairTest::Like(pattern) => params.push(Param::Text(pattern.render(globs))),
             }
         }
         Condition::States(_) => {}
@@ -471,12 +471,12 @@ pub(super) fn params<'a>(condition: &'a Condition, rules: &dyn Rules, params: &m
 }
 
 /// The conditions but the one that the route is about, each with its place.
-fn others(query: &Checked, route: Route) -> impl Iterator<Item = (usize, &Condition)> {
+fn others(query: &CheckedQuery, route: Route) -> impl Iterator<Item = (usize, &Condition)> {
     query.conditions().iter().enumerate().filter(move |(place, _)| route != Route::Pairs(*place))
 }
 
 /// The parameters of what leads to the rows.
-pub(super) fn route_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
+pub(super) fn route_params<'a>(query: &'a CheckedQuery, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
     if let Route::Pairs(place) = route
         && let Some(condition) = query.conditions().get(place)
     {
@@ -485,7 +485,7 @@ pub(super) fn route_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rul
 }
 
 /// The parameters of [`Writer::count`].
-pub(super) fn count_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
+pub(super) fn count_params<'a>(query: &'a CheckedQuery, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
     route_params(query, route, rules, all);
     if let Route::Key(key) = route {
         query.conditions_of(key).for_each(|condition| params(condition, rules, all));
@@ -493,7 +493,7 @@ pub(super) fn count_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rul
 }
 
 /// The parameters of [`Writer::conditions`].
-pub(super) fn condition_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
+pub(super) fn condition_params<'a>(query: &'a CheckedQuery, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
     others(query, route).for_each(|(_, condition)| params(condition, rules, all));
 }
 

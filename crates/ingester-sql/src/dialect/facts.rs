@@ -1,10 +1,10 @@
 //! The constants in which dialects differ: each dialect has one value of [`Facts`].
 
-use super::{OneText, Param, Sql};
+use super::{Param, Sql, TransactionForm};
 use crate::ddl::Servers;
 
 /// Writes statements with the values of their parameters as the text of one transaction.
-pub(super) type InOneText = fn(OneText, &[(Sql, Vec<Param<'_>>)]) -> Sql;
+pub(super) type TransactionWriter = fn(TransactionForm, &[(Sql, Vec<Param<'_>>)]) -> Sql;
 
 /// The constants of a dialect.
 pub(super) struct Facts {
@@ -39,7 +39,7 @@ pub(super) struct Facts {
     /// See [`Dialect::records_in_one_statement`](super::Dialect::records_in_one_statement).
     pub(super) records_in_one_statement: bool,
     /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).
-    pub(super) in_one_text: Option<InOneText>,
+    pub(super) in_one_text: Option<TransactionWriter>,
 
     // Queries.
     /// The comparison of a text with a pattern.

@@ -7,12 +7,12 @@
 )]
 
 use super::Dialect;
-use super::conditions::{Reached, Within, Writer};
-use super::of_group::OfGroup;
+use super::conditions::{RangedQuery, RoutedQuery, Writer};
+use super::of_group::GroupFilter;
 use super::rows_of::{RowsOf, repeated};
 use super::rules::Rules;
-use super::statements::OfKind;
-use crate::query::{Checked, Route, Routes};
+use super::statements::KindRejects;
+use crate::query::{CheckedQuery, Route, Routes};
 use askama::filters::Safe;
 use askama::{Result, Values};
 use ingester_core::schema::{Column, Ident, NARROW_KEY, SqlType, Stays, Table};
@@ -116,7 +116,7 @@ pub(super) fn texts_of(columns: &[Column], values: &dyn Values) -> Result<Safe<S
         }
         match column.ty.is_text() {
             true => push_name(&mut texts, column),
-            false => texts.push_str(&rules(values)?.shown(column.name.as_str(), column.ty)),
+            false => texts.push_str(&rules(values)?.cast_to_text(column.name.as_str(), column.ty)),
         }
     }
     Ok(Safe(texts))
@@ -128,10 +128,10 @@ pub(super) fn is_one_of<N: Name>(column: N, values: &dyn Values, count: usize) -
     Ok(Safe(rules(values)?.is_one_of(column.name(), count)))
 }
 
-/// See [`Rules::rows`].
+/// See [`Rules::render_rows`].
 #[askama::filter_fn]
 pub(super) fn rows_of<N: Borrow<usize>>(count: N, values: &dyn Values, rows: Option<RowsOf>) -> Result<Safe<String>> {
-    Ok(Safe(rules(values)?.rows(&rows.unwrap_or_default(), *count.borrow())))
+    Ok(Safe(rules(values)?.render_rows(&rows.unwrap_or_default(), *count.borrow())))
 }
 
 /// See [`Rules::rows_inserted`].
@@ -183,7 +183,7 @@ pub(super) fn write_column_inserted(column: &Column, values: &dyn Values) -> Res
 fn write_over(rules: &dyn Rules, name: &str, stays: Stays) -> String {
     match stays {
         Stays::None => rules.write_inserted(name),
-        stays => format!("\"{name}\" = {}", staying(stays, &rules.stored(name), &rules.inserted(name))),
+        stays => format!("\"{name}\" = {}", staying(stays, &rules.render_stored(name), &rules.render_inserted(name))),
     }
 }
 
@@ -247,29 +247,29 @@ pub(super) fn without_index(column: &'static str, values: &dyn Values) -> Result
 }
 
 /// The condition that a row is of this API group, in any version: `v1` is of the core group, `apps/v1` of `apps`. It has the two
-/// parameters of [`OfGroup::params`], and none for the core group.
+/// parameters of [`GroupFilter::params`], and none for the core group.
 #[askama::filter_fn]
-pub(super) fn is_of_group(group: &OfGroup, _: &dyn Values) -> Result<Safe<&'static str>> {
+pub(super) fn is_of_group(group: &GroupFilter, _: &dyn Values) -> Result<Safe<&'static str>> {
     Ok(Safe(group.condition()))
 }
 
 /// The condition that a reject is of one of these kinds. It has the parameters of [`RejectsOf`](super::statements::RejectsOf).
 #[askama::filter_fn]
-pub(super) fn is_of_kinds(kinds: &[OfKind<'_>], _: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn is_of_kinds(kinds: &[KindRejects<'_>], _: &dyn Values) -> Result<Safe<String>> {
     if kinds.iter().all(|of| of.group.is_none()) {
         return Ok(Safe(format!("\"kind\" IN ({})", repeated("?", kinds.len()))));
     }
-    let of = |of: &OfKind<'_>| match &of.group {
+    let of = |of: &KindRejects<'_>| match &of.group {
         None => "\"kind\" = ?".to_owned(),
         Some(group) => format!("\"kind\" = ? AND {}", group.condition()),
     };
     Ok(Safe(format!("({})", kinds.iter().map(of).collect::<Vec<_>>().join(" OR "))))
 }
 
-/// See [`Rules::shown`].
+/// See [`Rules::cast_to_text`].
 #[askama::filter_fn]
-pub(super) fn shown(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
-    Ok(Safe(rules(values)?.shown(column.name.as_str(), column.ty)))
+pub(super) fn cast_to_text(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.cast_to_text(column.name.as_str(), column.ty)))
 }
 
 /// See [`Rules::read`].
@@ -368,16 +368,16 @@ pub(super) fn step_of(column: &'static str, _: &dyn Values, moments: usize) -> R
 
 /// The table of a query, as its route reaches the rows.
 #[askama::filter_fn]
-pub(super) fn rows_reached<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn rows_reached<R: RoutedQuery>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
     let (query, route) = reached.reached();
     let mut writer = Writer::new(rules(values)?, query.table(), route);
-    writer.rows(query, route);
+    writer.write_rows(query, route);
     Ok(Safe(writer.sql))
 }
 
 /// How many rows a route finds, up to [`Routes::FEW`].
 #[askama::filter_fn]
-pub(super) fn count_few<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn count_few<R: RoutedQuery>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
     let (query, route) = reached.reached();
     let mut writer = Writer::new(rules(values)?, query.table(), route);
     writer.count(query, route, Routes::FEW);
@@ -386,7 +386,7 @@ pub(super) fn count_few<R: Reached>(reached: R, values: &dyn Values) -> Result<S
 
 /// The query's conditions for a row that its route reaches.
 #[askama::filter_fn]
-pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn holds<R: RoutedQuery>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
     let (query, route) = reached.reached();
     let mut writer = Writer::new(rules(values)?, query.table(), route);
     writer.conditions(query, route);
@@ -395,7 +395,7 @@ pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<
 
 /// The columns that identify a row, and the columns of a query's order, under names that no column has.
 #[askama::filter_fn]
-pub(super) fn found(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn found(query: &CheckedQuery, values: &dyn Values) -> Result<Safe<String>> {
     let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
     writer.found(query.order());
     Ok(Safe(writer.sql))
@@ -403,7 +403,7 @@ pub(super) fn found(query: &Checked, values: &dyn Values) -> Result<Safe<String>
 
 /// A query's order, by these names.
 #[askama::filter_fn]
-pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn found_order(query: &CheckedQuery, values: &dyn Values) -> Result<Safe<String>> {
     let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
     writer.found_order(query.order());
     Ok(Safe(writer.sql))
@@ -451,7 +451,7 @@ pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<Str
 
 /// The conditions of a range of a query's order, with ` AND ` in front; empty if the range has no bounds.
 #[askama::filter_fn]
-pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn is_within<W: RangedQuery>(query: W, values: &dyn Values) -> Result<Safe<String>> {
     let (query, range) = query.within();
     let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
     writer.range(query.order(), range);
@@ -466,7 +466,7 @@ pub(super) fn ascending(column: &Column, values: &dyn Values) -> Result<Safe<Str
 
 /// A query's order.
 #[askama::filter_fn]
-pub(super) fn order_of(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+pub(super) fn order_of(query: &CheckedQuery, values: &dyn Values) -> Result<Safe<String>> {
     let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
     writer.order(query.order());
     Ok(Safe(writer.sql))

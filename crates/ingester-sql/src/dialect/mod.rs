@@ -27,7 +27,7 @@ pub use conditions::Range;
 use facts::Facts;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::value::{Micros, Value};
-pub use of_group::OfGroup;
+pub use of_group::GroupFilter;
 pub use own::{BACKFILLS, CHANGES, LOST_EVICTIONS, MARKS, POSITIONS, REJECTS, RESTORES, SETTINGS, own_schema};
 pub use rows_of::RowsOf;
 use rules::Rules;
@@ -89,7 +89,7 @@ impl<'a> Param<'a> {
     }
 
     /// Converts a value from a companion table, where everything is text, to the type of its column.
-    pub(crate) fn stored(ty: SqlType, text: &'a str) -> Self {
+    pub(crate) fn from_stored(ty: SqlType, text: &'a str) -> Self {
         let typed = match ty {
             SqlType::Int | SqlType::BigInt => text.parse().ok().map(Param::Int),
             SqlType::BigIntUnsigned => text.parse().ok().map(Param::UInt),
@@ -137,13 +137,13 @@ pub trait Statement {
     }
 
     /// The types of its rows of parameters; `None` if it has no such rows.
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         None
     }
 
     /// The parameters of the text in one dialect.
     fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
-        dialect.arranged(self.params(), self.rows())
+        dialect.arranged(self.params(), self.describe_rows())
     }
 }
 
@@ -168,31 +168,31 @@ pub trait Columns {
     ///
     /// # Errors
     /// If the column has another type.
-    fn text(&self, place: usize) -> Result<String, Self::Error>;
+    fn read_text(&self, place: usize) -> Result<String, Self::Error>;
 
     /// Text or NULL.
     ///
     /// # Errors
     /// If the column has another type.
-    fn optional_text(&self, place: usize) -> Result<Option<String>, Self::Error>;
+    fn read_optional_text(&self, place: usize) -> Result<Option<String>, Self::Error>;
 
     /// A signed integer.
     ///
     /// # Errors
     /// If the column has another type.
-    fn int(&self, place: usize) -> Result<i64, Self::Error>;
+    fn read_int(&self, place: usize) -> Result<i64, Self::Error>;
 
     /// An unsigned integer.
     ///
     /// # Errors
     /// If the column has another type.
-    fn uint(&self, place: usize) -> Result<u64, Self::Error>;
+    fn read_uint(&self, place: usize) -> Result<u64, Self::Error>;
 
     /// A value of a column of this type. A value of another type, which SQLite accepts, is returned as it is.
     ///
     /// # Errors
     /// If the driver cannot read the column.
-    fn value(&self, place: usize, ty: SqlType) -> Result<Value, Self::Error>;
+    fn read_value(&self, place: usize, ty: SqlType) -> Result<Value, Self::Error>;
 }
 
 /// A family of databases that understand the same SQL. The default is the one whose SQL commands print if none is named.
@@ -209,7 +209,7 @@ pub enum Dialect {
 
 /// How a server takes several statements as one text that is a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OneText {
+pub enum TransactionForm {
     /// One statement after the other. A server that ends the transaction between two of them (Galera) would run the rest without one.
     Sequence,
     /// MariaDB's compound statement, which ends with its transaction.
@@ -408,7 +408,7 @@ impl Dialect {
 
     /// One text that runs all of `statements` in a transaction, or at its end, with the values of the parameters written into it. If a
     /// statement fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
-    pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
+    pub fn in_one_text(self, form: TransactionForm, statements: &[&dyn Statement]) -> Option<Sql> {
         let write = self.facts().in_one_text?;
         let statements: Vec<_> =
             statements.iter().map(|statement| (statement.sql(self), statement.params_in(self))).collect();

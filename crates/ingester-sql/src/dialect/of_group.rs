@@ -3,13 +3,13 @@
 /// The API group of a kind's rows, whatever their version: rows that were written under an older version of the kind also belong
 /// to it.
 #[derive(Clone, Debug)]
-pub struct OfGroup(Option<[String; 2]>);
+pub struct GroupFilter(Option<[String; 2]>);
 
-impl OfGroup {
+impl GroupFilter {
     /// The group; empty for the core group, whose `group_ver` is only a version.
     pub fn new(group: &str) -> Self {
         // By byte, as `group_ver` compares, everything that begins with a slash lies between `/` and `0`.
-        OfGroup((!group.is_empty()).then(|| [format!("{group}/"), format!("{group}0")]))
+        GroupFilter((!group.is_empty()).then(|| [format!("{group}/"), format!("{group}0")]))
     }
 
     /// The condition that a row is of the group.

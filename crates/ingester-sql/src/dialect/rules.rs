@@ -22,20 +22,20 @@ pub(super) trait Rules: Sync {
     /// The condition that the column is one of a list of texts.
     fn is_one_of(&self, column: &str, count: usize) -> String;
     /// Rows of parameters, as an INSERT has them after its columns.
-    fn rows(&self, rows: &RowsOf, count: usize) -> String;
-    /// Rows of parameters that an UPDATE takes its values from, with these names, as [`Rules::inserted`] calls them; `None` if an UPDATE cannot, or
+    fn render_rows(&self, rows: &RowsOf, count: usize) -> String;
+    /// Rows of parameters that an UPDATE takes its values from, with these names, as [`Rules::render_inserted`] calls them; `None` if an UPDATE cannot, or
     /// if that costs more than a read before it.
     fn rows_inserted(&self, _rows: &RowsOf, _names: &[&str]) -> Option<String> {
         None
     }
-    /// A table that is upserted, so that [`Rules::stored`] finds its columns.
+    /// A table that is upserted, so that [`Rules::render_stored`] finds its columns.
     fn upserted(&self, table: &str) -> String;
     /// The stored value of a column in an upsert.
-    fn stored(&self, column: &str) -> String;
+    fn render_stored(&self, column: &str) -> String;
     /// The clause that turns an INSERT into an upsert. The columns to write follow, each written by [`Rules::write_inserted`].
     fn on_conflict(&self, key: &[&str]) -> Cow<'static, str>;
     /// The value of a column that an upsert was to insert.
-    fn inserted(&self, column: &str) -> String;
+    fn render_inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one.
     fn write_inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
@@ -45,7 +45,7 @@ pub(super) trait Rules: Sync {
     /// A column in a condition, written so that the database does not use the column's index.
     fn without_index(&self, column: &str) -> String;
     /// A column of this type as text, for people and in companion tables.
-    fn shown(&self, column: &str, ty: SqlType) -> String;
+    fn cast_to_text(&self, column: &str, ty: SqlType) -> String;
     /// A column of this type as the driver reads it.
     fn read(&self, column: &str, ty: SqlType) -> String;
 

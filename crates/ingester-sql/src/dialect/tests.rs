@@ -1,6 +1,6 @@
 //! Snapshots of the statements for review, and the rule that SQL is nowhere else.
 
-use super::{Access, Dialect, OneText, Param, Sql, Statement, own_schema};
+use super::{Access, Dialect, Param, Sql, Statement, TransactionForm, own_schema};
 use crate::ddl::{Schema, TableDef};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -268,18 +268,18 @@ fn a_text_of_several_statements_has_its_values_in_it() {
     let mut params: Vec<Param<'_>> = values.iter().map(Param::Value).collect();
     params.extend([Param::Text("'"), Param::UInt(7), Param::Int(-7), Param::Time(Micros(0)), Param::Null]);
     let statements: [&dyn Statement; 2] = [&List(params), &List(vec![Param::Text("")])];
-    let sequence = Dialect::MySql.in_one_text(OneText::Sequence, &statements).unwrap();
+    let sequence = Dialect::MySql.in_one_text(TransactionForm::Sequence, &statements).unwrap();
     assert_eq!(
         sequence.as_str(),
         "START TRANSACTION; VALUES (NULL, 1, -9223372036854775808, 18446744073709551615, -5e-1, 1e300, \
          'it\\'s a \\\\ and a \\0, \"Grüße\" ?', x'0001ff', '2026-03-09 20:36:46.500000', \
          '\\'', 7, -7, '1970-01-01 00:00:00.000000', NULL); VALUES (''); COMMIT"
     );
-    let compound = Dialect::MySql.in_one_text(OneText::Compound, &statements).unwrap();
+    let compound = Dialect::MySql.in_one_text(TransactionForm::Compound, &statements).unwrap();
     assert_eq!(compound.as_str(), format!("BEGIN NOT ATOMIC {}; END", sequence.as_str()));
-    assert_eq!(Dialect::Sqlite.in_one_text(OneText::Sequence, &statements), None);
+    assert_eq!(Dialect::Sqlite.in_one_text(TransactionForm::Sequence, &statements), None);
     // Without BEGIN: the text is a transaction by itself.
-    let postgres = Dialect::Postgres.in_one_text(OneText::Sequence, &statements).unwrap();
+    let postgres = Dialect::Postgres.in_one_text(TransactionForm::Sequence, &statements).unwrap();
     assert_eq!(
         postgres.as_str(),
         "VALUES (NULL, TRUE, (-9223372036854775808), 18446744073709551615, '-5e-1', '1e300', NULL, '\\x0001ff', \
@@ -287,11 +287,11 @@ fn a_text_of_several_statements_has_its_values_in_it() {
     );
     let last: [&dyn Statement; 1] = [&List(vec![Param::UInt(7)])];
     for dialect in [Dialect::MySql, Dialect::Postgres] {
-        assert_eq!(dialect.in_one_text(OneText::Last, &last).unwrap().as_str(), "VALUES (7); COMMIT");
+        assert_eq!(dialect.in_one_text(TransactionForm::Last, &last).unwrap().as_str(), "VALUES (7); COMMIT");
     }
     let rows = Param::Array(SqlType::Text, values.iter().map(Param::Value).collect());
     let texts = Param::Texts(&["it's a \"\\\"", ""]);
-    let arrays = Dialect::Postgres.in_one_text(OneText::Sequence, &[&List(vec![rows, texts])]).unwrap();
+    let arrays = Dialect::Postgres.in_one_text(TransactionForm::Sequence, &[&List(vec![rows, texts])]).unwrap();
     assert_eq!(
         arrays.as_str(),
         r#"VALUES ('{NULL,TRUE,-9223372036854775808,18446744073709551615,-5e-1,1e300,NULL,"\\x0001ff","2026-03-09 20:36:46.500000+00"}', '{"it''s a \"\\\"",""}')"#

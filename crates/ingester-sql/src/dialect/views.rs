@@ -28,7 +28,7 @@ impl<'a> Writer<'a> {
         let columns: Vec<String> = columns
             .iter()
             .zip(&source.values)
-            .map(|(column, value)| format!("  {} AS {}", self.shown(value, column.ty), self.name(column.name)))
+            .map(|(column, value)| format!("  {} AS {}", self.render_value(value, column.ty), self.name(column.name)))
             .collect();
         let filter = source.filter.as_ref().map(|filter| self.condition(filter, true));
         let mut sql = format!("SELECT\n{}\nFROM {}", columns.join(",\n"), self.name(source.table));
@@ -63,7 +63,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A value of a column. NULL alone has no type, and a server would choose one.
-    fn shown(&self, value: &'a ExpressionDef, ty: ViewType) -> String {
+    fn render_value(&self, value: &'a ExpressionDef, ty: ViewType) -> String {
         match (value, ty) {
             (ExpressionDef::Null, ViewType::Text | ViewType::Integer | ViewType::Time) => self.rules.cast("NULL", ty),
             _ => self.value(value),
@@ -101,14 +101,14 @@ impl<'a> Writer<'a> {
 
     fn literal(&self, literal: &LiteralDef) -> String {
         match literal {
-            LiteralDef::Text(text) => self.text(text),
+            LiteralDef::Text(text) => self.render_text(text),
             LiteralDef::Integer(number) => number.to_string(),
         }
     }
 
     /// A text. Line breaks are written as functions: some servers store a view with escapes in its texts, and read it back in another
     /// mode without them.
-    fn text(&self, text: &str) -> String {
+    fn render_text(&self, text: &str) -> String {
         let parts = self.lines(text);
         match &parts[..] {
             [one] => one.clone(),

@@ -17,13 +17,13 @@ const DEEPEST: usize = 64;
 
 /// A query about one table.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedQuery {
     table: &'static Table,
     condition: Condition,
     order: Vec<SortKey>,
 }
 
-impl Checked {
+impl CheckedQuery {
     /// The table.
     pub fn table(&self) -> &'static Table {
         self.table
@@ -76,7 +76,7 @@ pub struct JsonPath {
 
 impl JsonPath {
     /// The path of a field; `None` if it is none, or if no database takes one of its names.
-    fn of(field: &str) -> Option<Self> {
+    fn parse(field: &str) -> Option<Self> {
         let names: Vec<Cow<'_, str>> = WrittenName::all(field)?.into_iter().map(WrittenName::name).collect();
         Self::of_parts(names.iter().map(AsRef::as_ref))
     }
@@ -238,7 +238,7 @@ impl Pattern {
     }
 
     /// The pattern as GLOB has it, or as LIKE does.
-    pub fn text(&self, glob: bool) -> &str {
+    pub fn render(&self, glob: bool) -> &str {
         if glob { &self.glob } else { &self.like }
     }
 }
@@ -446,7 +446,7 @@ impl Query {
     ///
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
-    pub fn check(&self, table: &'static Table) -> Result<Checked, QueryError> {
+    pub fn check(&self, table: &'static Table) -> Result<CheckedQuery, QueryError> {
         self.check_at(table, Micros::now())
     }
 
@@ -454,7 +454,7 @@ impl Query {
     ///
     /// # Errors
     /// As [`Query::check`].
-    pub fn check_at(&self, table: &'static Table, now: Micros) -> Result<Checked, QueryError> {
+    pub fn check_at(&self, table: &'static Table, now: Micros) -> Result<CheckedQuery, QueryError> {
         if self.at.is_some() {
             return Err(QueryError::OfMoment);
         }
@@ -477,7 +477,7 @@ impl Query {
             all.push(context.condition(filter, true)?);
         }
         let order = context.order(self)?;
-        Ok(Checked { table, condition: Condition::All(all), order })
+        Ok(CheckedQuery { table, condition: Condition::All(all), order })
     }
 }
 
@@ -693,7 +693,7 @@ impl Context {
             let column = &self.table.columns[place];
             return Ok((Operand::Column(place), column.ty, column.nullable));
         }
-        match JsonPath::of(field) {
+        match JsonPath::parse(field) {
             Some(path) if self.scan => Ok((Operand::Json(path), SqlType::MediumText, true)),
             _ => Err(self.no_such_field(field)),
         }
@@ -1016,7 +1016,7 @@ mod tests {
             (r"end\", r"end\\", r"end\"),
         ] {
             let parsed = Pattern::new(pattern);
-            assert_eq!((parsed.text(false), parsed.text(true)), (like, glob), "{pattern}");
+            assert_eq!((parsed.render(false), parsed.render(true)), (like, glob), "{pattern}");
         }
     }
 }

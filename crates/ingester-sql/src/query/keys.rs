@@ -4,7 +4,7 @@
 //! has the order, unless another one finds so few rows that sorting them is cheaper. Rows are counted for that, up to [`Routes::FEW`].
 
 use super::States;
-use super::check::{Checked, Comparison, Condition, Operand, PairTest, SortKey};
+use super::check::{CheckedQuery, Comparison, Condition, Operand, PairTest, SortKey};
 use ingester_core::schema::{Companion, Form, Ident, Key, Many, base};
 
 /// How the rows of a query are reached.
@@ -82,7 +82,7 @@ impl Routes {
     }
 }
 
-impl Checked {
+impl CheckedQuery {
     /// Returns all conditions. Each must hold.
     pub fn conditions(&self) -> &[Condition] {
         match self.condition() {
@@ -215,12 +215,12 @@ mod tests {
     use crate::query::{Filter, Order, Query, States, Test, parse_label_selector};
     use ingester_core::value::Value;
 
-    fn of(filters: impl IntoIterator<Item = Filter>) -> Query {
+    fn make_query(filters: impl IntoIterator<Item = Filter>) -> Query {
         Query { filters: filters.into_iter().collect(), ..Query::default() }
     }
 
     fn label(selector: &str) -> Query {
-        of(parse_label_selector(selector).unwrap())
+        make_query(parse_label_selector(selector).unwrap())
     }
 
     fn by(field: &'static str, query: Query) -> Query {
@@ -248,39 +248,39 @@ mod tests {
         let deleted = || Query { states: States::DELETED, ..Query::default() };
         let cases = [
             // The key that has the order has the rows as well.
-            ("everything", of([]), false),
-            ("a namespace", within(&["ml"], of([])), false),
-            ("namespaces", within(&["ml", "lab"], of([])), false),
+            ("everything", make_query([]), false),
+            ("a namespace", within(&["ml"], make_query([])), false),
+            ("namespaces", within(&["ml", "lab"], make_query([])), false),
             ("evicted objects", Query { states: States::EVICTED, ..Query::default() }, false),
-            ("the newest", by("create_time", of([])), false),
-            ("the newest of a namespace", by("create_time", within(&["ml"], of([]))), false),
+            ("the newest", by("create_time", make_query([])), false),
+            ("the newest of a namespace", by("create_time", within(&["ml"], make_query([]))), false),
             // A key finds the rows.
-            ("a name", within(&["ml"], named(of([]))), false),
+            ("a name", within(&["ml"], named(make_query([]))), false),
             ("a uid", uid(), false),
             ("a label", label("a=b"), false),
             ("a label of some values", label("a in (b,c)"), false),
             ("a label, and not another", label("a=b,c!=d"), false),
-            ("those since a time", of([recent()]), false),
+            ("those since a time", make_query([recent()]), false),
             ("deleted ones", deleted(), false),
             // Few rows are sorted.
-            ("a name, by a column without a key", by("res_version", within(&["ml"], named(of([])))), false),
+            ("a name, by a column without a key", by("res_version", within(&["ml"], named(make_query([])))), false),
             ("a uid, by a column without a key", by("res_version", uid()), false),
             // Many may be.
-            ("all, by a column without a key", by("res_version", of([])), true),
-            ("a namespace, by a column without a key", by("res_version", within(&["ml"], of([]))), true),
+            ("all, by a column without a key", by("res_version", make_query([])), true),
+            ("a namespace, by a column without a key", by("res_version", within(&["ml"], make_query([]))), true),
             ("a label, by a column without a key", by("res_version", label("a=b")), true),
-            ("namespaces, by name", by("name", within(&["ml", "lab"], of([]))), true),
+            ("namespaces, by name", by("name", within(&["ml", "lab"], make_query([]))), true),
             // Rows are read in vain.
-            ("a column without a key", of([seven()]), true),
-            ("a column without a key in a namespace", within(&["ml"], of([seven()])), true),
+            ("a column without a key", make_query([seven()]), true),
+            ("a column without a key in a namespace", within(&["ml"], make_query([seven()])), true),
             ("not this label", label("a!=b"), true),
             ("without a label", label("!a"), true),
-            ("an annotation", of([Filter::Annotation { key: "a".into(), test: Test::Exists }]), true),
-            ("this or that", of([recent().or(seven())]), true),
+            ("an annotation", make_query([Filter::Annotation { key: "a".into(), test: Test::Exists }]), true),
+            ("this or that", make_query([recent().or(seven())]), true),
             // Texts are read.
-            ("a field without a column", Query { scan: true, ..of([colour()]) }, true),
+            ("a field without a column", Query { scan: true, ..make_query([colour()]) }, true),
             ("a uid and a field without a column", Query { scan: true, filters: vec![colour()], ..uid() }, true),
-            ("a label or a field without a column", Query { scan: true, ..of([recent().or(colour())]) }, true),
+            ("a label or a field without a column", Query { scan: true, ..make_query([recent().or(colour())]) }, true),
         ];
         for (what, query, expected) in cases {
             let routes = query.check(MODEL.table()).unwrap().routes();

@@ -7,7 +7,7 @@ mod tests;
 
 pub use self::element::ListOptionsError;
 
-use self::any::Matched;
+use self::any::AnyContent;
 use self::element::{Element, camel, items};
 use super::{Filter, Order, Test};
 use ingester_core::value::Value;
@@ -77,7 +77,7 @@ pub fn parse_list_options(text: &str, kind: &str) -> Result<ListOptions, ListOpt
         options.limit = limit.map_or(Ok(0), |limit| limit.count()).map(|limit| (limit > 0).then_some(limit))?;
     }
     for path in items(skipped)? {
-        options.skip.push(column_or_path(without_kind(path.text()?, kind)));
+        options.skip.push(column_or_path(without_kind(path.read_text()?, kind)));
     }
     Ok(options)
 }
@@ -85,7 +85,7 @@ pub fn parse_list_options(text: &str, kind: &str) -> Result<ListOptions, ListOpt
 fn order(step: &Element<'_>, kind: &str) -> Result<Order, ListOptionsError> {
     let [field, direction] = step.message(["field", "dir"])?;
     let field = field.ok_or_else(|| step.fault("it has no field"))?;
-    let name = without_kind(field.text()?, kind);
+    let name = without_kind(field.read_text()?, kind);
     if name.is_empty() {
         return Err(field.fault("expected the name of a field"));
     }
@@ -131,7 +131,7 @@ fn criterion(criterion: &Element<'_>, kind: &str) -> Result<Filter, ListOptionsE
         "CRITERION_OPERATOR_IS_NOT_NULL" => (Test::Exists, false),
         _ => return Err(operator.fault("expected an operator that compares")),
     };
-    let name = without_kind(field.text()?, kind);
+    let name = without_kind(field.read_text()?, kind);
     let label = name.strip_prefix("label.").or_else(|| name.strip_prefix("metadata.labels."));
     let filter = match label {
         Some("") => return Err(field.fault("expected the key of a label")),
@@ -144,23 +144,23 @@ fn criterion(criterion: &Element<'_>, kind: &str) -> Result<Filter, ListOptionsE
 
 fn one(value: &Element<'_>) -> Result<Value, ListOptionsError> {
     match any::read(value)? {
-        Matched::One(value) => Ok(value),
-        Matched::Null => Err(value.fault("nothing compares with null: use CRITERION_OPERATOR_IS_NULL")),
-        Matched::Several(_) => Err(value.fault("expected one value, found a list: use CRITERION_OPERATOR_IN")),
+        AnyContent::One(value) => Ok(value),
+        AnyContent::Null => Err(value.fault("nothing compares with null: use CRITERION_OPERATOR_IS_NULL")),
+        AnyContent::Several(_) => Err(value.fault("expected one value, found a list: use CRITERION_OPERATOR_IN")),
     }
 }
 
 fn several(value: &Element<'_>) -> Result<Vec<Value>, ListOptionsError> {
     match any::read(value)? {
-        Matched::One(Value::Text(text)) => Ok(text.split(',').map(Value::text).collect()),
-        Matched::One(value) => Ok(vec![value]),
-        Matched::Several(values) => Ok(values),
-        Matched::Null => Err(value.fault("expected values with commas between them, found null")),
+        AnyContent::One(Value::Text(text)) => Ok(text.split(',').map(Value::text).collect()),
+        AnyContent::One(value) => Ok(vec![value]),
+        AnyContent::Several(values) => Ok(values),
+        AnyContent::Null => Err(value.fault("expected values with commas between them, found null")),
     }
 }
 
 fn pattern(value: &Element<'_>) -> Result<String, ListOptionsError> {
-    let Matched::One(Value::Text(text)) = any::read(value)? else {
+    let AnyContent::One(Value::Text(text)) = any::read(value)? else {
         return Err(value.fault("expected a text"));
     };
     // A `\` at the end would escape the `%` behind it. It stands for itself.

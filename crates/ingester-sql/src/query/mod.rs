@@ -31,7 +31,7 @@ mod time;
 mod token;
 
 pub use ask::{Ask, AskKey, KeyError, Meaning, Spelling, StateName, truth};
-pub use check::{Checked, Comparison, Condition, Hint, JsonPath, Operand, PairTest, Pattern, QueryError, SortKey};
+pub use check::{CheckedQuery, Comparison, Condition, Hint, JsonPath, Operand, PairTest, Pattern, QueryError, SortKey};
 pub use ingester_core::query::{Filter, Order, Test};
 pub use keys::{Route, Routes};
 pub use list_options::{ListOptions, ListOptionsError, parse_list_options};

@@ -1,6 +1,6 @@
 //! Which parts of a row a query reads, as far as they are computed from the row's object.
 
-use super::check::{Checked, Condition, Operand};
+use super::check::{CheckedQuery, Condition, Operand};
 use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Ident, Table, base};
 use ingester_core::value::Value;
@@ -23,7 +23,7 @@ pub struct Reads {
 
 impl Reads {
     /// Adds what a query reads to decide which rows it finds.
-    pub fn add_query(&mut self, query: &Checked) {
+    pub fn add_query(&mut self, query: &CheckedQuery) {
         self.add_condition(query.condition());
     }
 

@@ -41,22 +41,22 @@ pub enum TokenError {
 }
 
 #[derive(Deserialize)]
-struct Versioned {
+struct TokenHeader {
     version: u64,
 }
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct TokenContent {
     version: u64,
     query: String,
-    values: Vec<WrittenValue>,
+    values: Vec<TokenValue>,
     uid: String,
 }
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum WrittenValue {
+enum TokenValue {
     Null,
     Bool(bool),
     Int(i64),
@@ -78,7 +78,7 @@ impl Continue {
     /// # Errors
     /// [`TokenError::TooLong`] if the values are too long for a token.
     pub fn encode(&self) -> Result<String, TokenError> {
-        let written = Written {
+        let written = TokenContent {
             version: VERSION,
             query: format!("{:016x}", self.query),
             values: self.values.iter().map(write).collect(),
@@ -97,11 +97,11 @@ impl Continue {
             return Err(TokenError::TooLong);
         }
         let json = URL_SAFE_NO_PAD.decode(token).map_err(|_| TokenError::Broken)?;
-        let Versioned { version } = serde_json::from_slice(&json).map_err(|_| TokenError::Broken)?;
+        let TokenHeader { version } = serde_json::from_slice(&json).map_err(|_| TokenError::Broken)?;
         if version > VERSION {
             return Err(TokenError::Newer(version));
         }
-        let written: Written = serde_json::from_slice(&json).map_err(|_| TokenError::Broken)?;
+        let written: TokenContent = serde_json::from_slice(&json).map_err(|_| TokenError::Broken)?;
         let values: Option<Vec<Value>> = written.values.into_iter().map(read).collect();
         let values = values.filter(|_| version == VERSION && !written.uid.is_empty()).ok_or(TokenError::Broken)?;
         if written.query != format!("{query:016x}") {
@@ -111,31 +111,31 @@ impl Continue {
     }
 }
 
-fn write(value: &Value) -> WrittenValue {
+fn write(value: &Value) -> TokenValue {
     match value {
-        Value::Null => WrittenValue::Null,
-        Value::Bool(value) => WrittenValue::Bool(*value),
-        Value::Int(value) => WrittenValue::Int(*value),
-        Value::UInt(value) => WrittenValue::UInt(*value),
+        Value::Null => TokenValue::Null,
+        Value::Bool(value) => TokenValue::Bool(*value),
+        Value::Int(value) => TokenValue::Int(*value),
+        Value::UInt(value) => TokenValue::UInt(*value),
         // Rust writes as many digits as are needed to read the same number.
-        Value::Double(value) => WrittenValue::Double(value.to_string()),
-        Value::Text(value) => WrittenValue::Text(value.as_ref().to_owned()),
-        Value::Bytes(value) => WrittenValue::Bytes(URL_SAFE_NO_PAD.encode(value)),
-        Value::Time(value) => WrittenValue::Time(value.0),
+        Value::Double(value) => TokenValue::Double(value.to_string()),
+        Value::Text(value) => TokenValue::Text(value.as_ref().to_owned()),
+        Value::Bytes(value) => TokenValue::Bytes(URL_SAFE_NO_PAD.encode(value)),
+        Value::Time(value) => TokenValue::Time(value.0),
     }
 }
 
-fn read(written: WrittenValue) -> Option<Value> {
+fn read(written: TokenValue) -> Option<Value> {
     Some(match written {
-        WrittenValue::Null => Value::Null,
-        WrittenValue::Bool(value) => Value::Bool(value),
-        WrittenValue::Int(value) => Value::Int(value),
-        WrittenValue::UInt(value) => Value::UInt(value),
+        TokenValue::Null => Value::Null,
+        TokenValue::Bool(value) => Value::Bool(value),
+        TokenValue::Int(value) => Value::Int(value),
+        TokenValue::UInt(value) => Value::UInt(value),
         // No database stores NaN.
-        WrittenValue::Double(text) => Value::Double(text.parse().ok().filter(|number: &f64| !number.is_nan())?),
-        WrittenValue::Text(value) => Value::text(value),
-        WrittenValue::Bytes(text) => Value::Bytes(URL_SAFE_NO_PAD.decode(text).ok()?.into()),
-        WrittenValue::Time(value) => Value::Time(Micros(value)),
+        TokenValue::Double(text) => Value::Double(text.parse().ok().filter(|number: &f64| !number.is_nan())?),
+        TokenValue::Text(value) => Value::text(value),
+        TokenValue::Bytes(text) => Value::Bytes(URL_SAFE_NO_PAD.decode(text).ok()?.into()),
+        TokenValue::Time(value) => Value::Time(Micros(value)),
     })
 }
 

@@ -36,7 +36,7 @@ pub enum FollowError {
 impl Store {
     /// Returns an endless stream of the changes of a table behind a position, in their order, each as soon as it is committed. To get all
     /// rows as well, call [`Store::number_changes`] first, then read the rows, and follow from that position. The stream may repeat a
-    /// change that the rows have already, but it misses none. At a [reset](super::What::Reset), do all of this again.
+    /// change that the rows have already, but it misses none. At a [reset](super::ChangeKind::Reset), do all of this again.
     ///
     /// # Errors
     /// If the log cannot be read on from there. The stream ends with its first error.

@@ -22,8 +22,8 @@ mod read;
 
 pub use follow::FollowError;
 use ingester_core::value::Micros;
+pub use ingester_sql::dialect::statements::ChangeKind;
 use ingester_sql::dialect::statements::ChangeRow;
-pub use ingester_sql::dialect::statements::What;
 
 /// The first position among the resourceVersions: above the versions of any cluster.
 const FIRST: u64 = 1 << 62;
@@ -44,7 +44,7 @@ impl Position {
         (FIRST..FIRST << 1).contains(&version).then_some(Position(version & !FIRST))
     }
 
-    fn of(seq: i64) -> Self {
+    fn from_seq(seq: i64) -> Self {
         Position(u64::try_from(seq).unwrap_or(0) & !FIRST)
     }
 
@@ -58,7 +58,7 @@ impl Position {
 pub struct Change {
     /// The position behind this entry.
     pub position: Position,
-    /// The object's uid; empty for a [reset](What::Reset), as are its namespace and name.
+    /// The object's uid; empty for a [reset](ChangeKind::Reset), as are its namespace and name.
     pub uid: Box<str>,
     /// The object's namespace; empty if it has none.
     pub namespace: Box<str>,
@@ -67,7 +67,7 @@ pub struct Change {
     /// The `res_version` of the row after the change.
     pub res_version: u64,
     /// The kind of change.
-    pub what: What,
+    pub what: ChangeKind,
     /// The time of the change, by the database's clock.
     pub at: Micros,
 }
@@ -75,7 +75,7 @@ pub struct Change {
 impl From<ChangeRow> for Change {
     fn from(row: ChangeRow) -> Self {
         Change {
-            position: Position::of(row.seq),
+            position: Position::from_seq(row.seq),
             uid: row.uid.into(),
             namespace: row.namespace.into(),
             name: row.name.into(),
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_position_is_a_resource_version_that_no_object_has() {
         for seq in [0, 1, 1_773_088_606_500_000, (1 << 62) - 1] {
-            let position = Position::of(seq);
+            let position = Position::from_seq(seq);
             assert_eq!(position.seq(), seq);
             assert!(position.version() >= 1 << 62);
             assert_eq!(Position::of_version(position.version()), Some(position));
@@ -101,6 +101,6 @@ mod tests {
         for version in [0, 1, (1 << 62) - 1, 1 << 63, u64::MAX] {
             assert_eq!(Position::of_version(version), None, "{version}");
         }
-        assert!(Position::of(1) < Position::of(2));
+        assert!(Position::from_seq(1) < Position::from_seq(2));
     }
 }

@@ -29,7 +29,7 @@ impl Store {
                     None => self.begin_positions(table, state).await?,
                     // The log's reset is gone, or was numbered just now.
                     Some(LogState { seq: 0, .. }) if !is_new => self.begin_positions(table, state).await?,
-                    Some(state) if !is_new => return Ok(Position::of(state.seq)),
+                    Some(state) if !is_new => return Ok(Position::from_seq(state.seq)),
                     Some(_) => {
                         if let Some(last) = self.number_some(table).await? {
                             return Ok(last);
@@ -53,7 +53,9 @@ impl Store {
             // Read the committed entries without locks, so that this waits for no writer.
             let entries = tx.fetch(&UnnumberedChanges { table, limit: AT_ONCE }).await?;
             let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
-            let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Some(Position::of(state.seq))) };
+            let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
+                return Ok(Some(Position::from_seq(state.seq)));
+            };
             // Numbers follow the clock, so after a restore from a backup they are above all numbers that the database gave before.
             let offset = now.max(state.seq.saturating_add(1)).saturating_sub(*first);
             for ids in crate::rows::chunks(&ids, AT_ONCE, self.dialect) {
@@ -64,7 +66,7 @@ impl Store {
             let horizon_version = state.horizon_version.max(reset_version);
             let to = LogState { seq: last.saturating_add(offset), horizon_version, ..state };
             tx.execute(&MovePosition { table, to }).await?;
-            Ok((ids.len() < AT_ONCE).then(|| Position::of(to.seq)))
+            Ok((ids.len() < AT_ONCE).then(|| Position::from_seq(to.seq)))
         }
         .await;
         tx.end(numbered).await

@@ -1,7 +1,7 @@
 //! Deletes entries because of their age.
 
 use crate::driver::{StoreError, Transaction};
-use crate::rows::{Purged, chunks};
+use crate::rows::{PurgeResult, chunks};
 use crate::store::Store;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
@@ -21,10 +21,10 @@ impl Store {
     ///
     /// # Errors
     /// If the log cannot be read or written within the retries.
-    pub async fn purge_changes(&self, table: &'static Table, age: Duration) -> Result<Purged, StoreError> {
+    pub async fn purge_changes(&self, table: &'static Table, age: Duration) -> Result<PurgeResult, StoreError> {
         let doing = || format!("looking for {CHANGES}");
         if !self.with_retries(doing, || self.had_log()).await? {
-            return Ok(Purged { rows: 0, more: false });
+            return Ok(PurgeResult { rows: 0, more: false });
         }
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let before = Micros(self.read_clock().await?.0.saturating_sub(age));
@@ -42,7 +42,7 @@ impl Store {
         };
         let first = self.with_retries(|| format!("reading {CHANGES}"), first).await?;
         if first.is_none_or(|first| first.at >= before) {
-            return Ok(Purged { rows: 0, more: false });
+            return Ok(PurgeResult { rows: 0, more: false });
         }
         let purge = || async {
             let mut tx = self.pool.begin(Access::Write).await?;
@@ -53,8 +53,8 @@ impl Store {
     }
 }
 
-async fn purge(tx: &mut Transaction, table: &'static Table, before: Micros) -> Result<Purged, sqlx::Error> {
-    let none = Purged { rows: 0, more: false };
+async fn purge(tx: &mut Transaction, table: &'static Table, before: Micros) -> Result<PurgeResult, sqlx::Error> {
+    let none = PurgeResult { rows: 0, more: false };
     let Some(state) = tx.fetch(&ReadPosition { table, lock: true }).await?.pop() else { return Ok(none) };
     let mut old = tx.fetch(&ChangesAfter { table, after: state.horizon, limit: AT_ONCE }).await?;
     let read = old.len();
@@ -69,5 +69,5 @@ async fn purge(tx: &mut Transaction, table: &'static Table, before: Micros) -> R
     let highest = old.iter().map(|entry| entry.res_version).max().unwrap_or(0);
     let to = LogState { horizon: last.seq, horizon_version: state.horizon_version.max(highest), ..state };
     tx.execute(&MovePosition { table, to }).await?;
-    Ok(Purged { rows: ids.len() as u64, more: ids.len() == AT_ONCE })
+    Ok(PurgeResult { rows: ids.len() as u64, more: ids.len() == AT_ONCE })
 }

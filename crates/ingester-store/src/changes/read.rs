@@ -29,7 +29,7 @@ impl Store {
     pub async fn last_position(&self, table: &'static Table) -> Result<Option<Position>, StoreError> {
         let read = || async { self.pool.fetch(&ReadPosition { table, lock: false }).await };
         let state = self.with_retries(|| reading(table), read).await?.pop();
-        Ok(state.filter(|state| state.seq > 0).map(|state| Position::of(state.seq)))
+        Ok(state.filter(|state| state.seq > 0).map(|state| Position::from_seq(state.seq)))
     }
 
     /// Returns the numbered entries of a table's log behind a position, in their order, at most `limit`. They are complete if the position
@@ -83,7 +83,7 @@ impl Store {
             // Read the state after the entries: it shows if one was purged in between.
             let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
             let Some(state) = state.filter(|state| res_version > state.horizon_version) else { return Ok(None) };
-            Ok(Some(Position::of(before.unwrap_or(state.horizon))))
+            Ok(Some(Position::from_seq(before.unwrap_or(state.horizon))))
         };
         self.with_retries(|| reading(table), read).await
     }
@@ -95,7 +95,7 @@ impl Store {
     pub async fn first_position(&self, table: &'static Table) -> Result<Option<Position>, StoreError> {
         let read = || async { self.pool.fetch(&ReadPosition { table, lock: false }).await };
         let state = self.with_retries(|| reading(table), read).await?.pop();
-        Ok(state.filter(|state| state.seq > 0).map(|state| Position::of(state.horizon)))
+        Ok(state.filter(|state| state.seq > 0).map(|state| Position::from_seq(state.horizon)))
     }
 
     /// Returns a position with all entries behind it that were committed since a time of the database's clock, and perhaps a few more;
@@ -109,7 +109,7 @@ impl Store {
             // After the entries, as above.
             let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
             let Some(state) = state.filter(|state| state.seq > 0 && time.0 >= state.horizon) else { return Ok(None) };
-            Ok(Some(Position::of(before.unwrap_or(state.horizon))))
+            Ok(Some(Position::from_seq(before.unwrap_or(state.horizon))))
         };
         self.with_retries(|| reading(table), read).await
     }

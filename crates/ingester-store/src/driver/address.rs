@@ -2,10 +2,10 @@
 
 use super::command::{self, PasswordCommand};
 use super::error::{StoreError, url_examples};
-use super::interface::{LeftOut, Product, Target, Variables};
+use super::interface::{DatabaseTarget, MissingDriver, Product, Variables};
 #[cfg(feature = "mysql")]
 use super::mysql;
-use super::password::{Given, Password, Source};
+use super::password::{Password, PasswordText, Source};
 use super::tls::Tls;
 use super::{LEFT_OUT, PRODUCTS};
 use ingester_sql::dialect::Dialect;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The address of a database. It is displayed without the password.
 #[derive(Clone)]
 pub struct Address {
-    pub(super) target: Arc<dyn Target>,
+    pub(super) target: Arc<dyn DatabaseTarget>,
     /// The source of a password that may change.
     source: Option<Source>,
 }
@@ -41,12 +41,12 @@ impl Address {
         let target = Ok(mysql::of_parts(host, port, user, password, database));
         #[cfg(not(feature = "mysql"))]
         let target = Err(left_out(LEFT_OUT, "mysql").unwrap_or_default());
-        target.map(Address::of).map_err(|reason: String| {
+        target.map(Address::new).map_err(|reason: String| {
             StoreError::wrong(format!("reading the address of the database at {host}"), reason, url_examples())
         })
     }
 
-    fn of(target: Arc<dyn Target>) -> Self {
+    fn new(target: Arc<dyn DatabaseTarget>) -> Self {
         Address { target, source: None }
     }
 
@@ -72,7 +72,7 @@ impl Address {
         password: &str,
         read: impl Fn() -> Result<String, String> + Send + Sync + 'static,
     ) -> Result<Self, StoreError> {
-        let read = move || read().map(|password| Given::lasting(&password));
+        let read = move || read().map(|password| PasswordText::lasting(&password));
         self.with_source(password, read, Duration::ZERO)
     }
 
@@ -88,7 +88,7 @@ impl Address {
     fn with_source(
         self,
         password: &str,
-        read: impl Fn() -> Result<Given, String> + Send + Sync + 'static,
+        read: impl Fn() -> Result<PasswordText, String> + Send + Sync + 'static,
         longest: Duration,
     ) -> Result<Self, StoreError> {
         let target = self.target.with_password(password).map_err(|wrong| self.cannot_add(wrong))?;
@@ -100,7 +100,7 @@ impl Address {
     }
 
     /// Returns the database with its present password, and the source of later passwords.
-    pub(super) async fn now(&self) -> Result<(Arc<dyn Target>, Option<Password>), StoreError> {
+    pub(super) async fn now(&self) -> Result<(Arc<dyn DatabaseTarget>, Option<Password>), StoreError> {
         let Some(source) = &self.source else { return Ok((self.target.clone(), None)) };
         let password = source.password().await.map_err(|reason| {
             StoreError::passing(format!("connecting to {self}"), reason, "it is read again at the next attempt")
@@ -126,7 +126,7 @@ impl Address {
     /// If `tls` contradicts itself, see [`Tls::check`]. Its files are checked when connecting.
     pub fn tls(self, tls: &Tls) -> Result<Self, StoreError> {
         tls.check().map_err(|mistake| StoreError::wrong("preparing encryption", mistake.reason(), mistake.hint()))?;
-        let with = |target: Arc<dyn Target>| target.with_tls(tls).unwrap_or(target);
+        let with = |target: Arc<dyn DatabaseTarget>| target.with_tls(tls).unwrap_or(target);
         let source = self.source.map(|source| Source { without: with(source.without), ..source });
         Ok(Address { target: with(self.target), source })
     }
@@ -152,7 +152,7 @@ impl FromStr for Address {
         let hint = format!("{}; special characters of a password are percent-encoded", url_examples());
         let scheme = url.split_once(':').map(|(scheme, _)| scheme);
         let product = scheme.and_then(product);
-        let shown = shown(url);
+        let shown = redact_url(url);
         let is_url = scheme.is_some_and(is_plain) && scheme.is_some_and(|its| url[its.len()..].starts_with("://"));
         let doing = match is_url || product.is_some_and(|product| product.is_file) {
             true => format!("reading the database URL `{shown}`"),
@@ -173,7 +173,7 @@ impl FromStr for Address {
             }
             _ => Err("it has no scheme".into()),
         };
-        target.map(Address::of).map_err(|reason| StoreError::wrong(doing, reason, hint))
+        target.map(Address::new).map_err(|reason| StoreError::wrong(doing, reason, hint))
     }
 }
 
@@ -185,7 +185,7 @@ fn product(scheme: &str) -> Option<&'static Product> {
 /// Returns the first set variable of these products, and the URL of its product.
 fn named_by(
     products: &[&Product],
-    left_out: &[LeftOut],
+    left_out: &[MissingDriver],
     is_set: impl Fn(&str) -> bool,
 ) -> Option<(&'static str, &'static str)> {
     let variables = products.iter().filter_map(|product| product.variables);
@@ -197,7 +197,7 @@ fn named_by(
 }
 
 /// Returns the reason why a database's URLs are refused if only its driver is missing.
-fn left_out(products: &[LeftOut], scheme: &str) -> Option<String> {
+fn left_out(products: &[MissingDriver], scheme: &str) -> Option<String> {
     let (_, feature, _) = products.iter().find(|(schemes, ..)| schemes.contains(&scheme))?;
     Some(format!("this program was compiled without the feature `{feature}` of the crate `ingester`"))
 }
@@ -208,7 +208,7 @@ fn is_plain(scheme: &str) -> bool {
 }
 
 /// Returns the URL without the parts that may be secret: the password and the parameters.
-fn shown(url: &str) -> String {
+fn redact_url(url: &str) -> String {
     match url.split_once(':').and_then(|(scheme, _)| product(scheme)) {
         Some(product) if product.is_file => url.split_once('?').map_or(url, |(file, _)| file).to_owned(),
         _ => redact(url),
@@ -271,20 +271,20 @@ fn is_ipv6(text: &str) -> bool {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.target.shown())
+        f.write_str(self.target.as_redacted())
     }
 }
 
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.target.shown())
+        f.write_str(self.target.as_redacted())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::interface::POSTGRES_VARIABLES;
-    use super::{Address, left_out, named_by, shown};
+    use super::{Address, left_out, named_by, redact_url};
 
     #[test]
     fn a_database_is_called_the_same_on_every_server_and_in_every_spelling_of_its_file() {
@@ -334,7 +334,7 @@ mod tests {
             ("postgres://h/db#secret", "postgres://h/db"),
             ("postgresql://u:p@%2Frun%2Fpostgresql/db", "postgresql://u:***@%2Frun%2Fpostgresql/db"),
         ] {
-            assert_eq!(shown(url), expected);
+            assert_eq!(redact_url(url), expected);
         }
         for url in [
             "mysql://root:secret@db:99999999/ma",

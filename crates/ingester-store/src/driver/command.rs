@@ -1,6 +1,6 @@
 //! A command that prints a password, for tokens of databases that expire.
 
-use super::password::Given;
+use super::password::PasswordText;
 use ingester_core::place::is_obeyed;
 use ingester_core::value::Micros;
 use ingester_core::wire;
@@ -46,13 +46,13 @@ impl fmt::Debug for PasswordCommand {
 /// The output of a command that does not print the password alone.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct PasswordReply {
     password: String,
     expiration_timestamp: Option<wire::Time>,
 }
 
 /// The status and the output of a command that has ended.
-struct Ended {
+struct EndedCommand {
     status: ExitStatus,
     printed: Vec<u8>,
     complaint: Vec<u8>,
@@ -63,32 +63,32 @@ impl PasswordCommand {
     ///
     /// # Errors
     /// If it cannot be run, fails, or prints no password. The errors name the command, and contain nothing of a password.
-    pub(super) fn run(&self, limit: Duration) -> Result<Given, String> {
+    pub(super) fn run(&self, limit: Duration) -> Result<PasswordText, String> {
         let name = &self.command;
         let ended = self.ended(limit).map_err(|what| format!("the password command `{name}` {what}"))?;
         password(&ended.printed).map_err(|what| format!("the password command `{name}` {what}"))
     }
 
-    fn ended(&self, limit: Duration) -> Result<Ended, String> {
+    fn ended(&self, limit: Duration) -> Result<EndedCommand, String> {
         let mut command = Command::new(&self.command);
         command.args(&self.args).envs(&self.env).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| format!("cannot be run: {error}"))?;
-        let Ended { status, printed, complaint } = within(child, limit).map_err(|error| match error.kind() {
+        let EndedCommand { status, printed, complaint } = within(child, limit).map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => format!("has not ended within {limit:?}: it was killed"),
             _ => format!("cannot be read: {error}"),
         })?;
         // A command that prints too much fails because its pipe was closed; its output is judged below.
         if !status.success() && printed.len() as u64 <= LONGEST {
-            let said = shown(&complaint, &printed);
+            let said = redact_output(&complaint, &printed);
             let said = if said.is_empty() { "and says nothing on standard error".to_owned() } else { said };
             return Err(format!("has failed ({status}): {said}"));
         }
-        Ok(Ended { status, printed, complaint })
+        Ok(EndedCommand { status, printed, complaint })
     }
 }
 
 /// Waits for a command's output and end. A command that takes too long, or prints too much, is killed.
-fn within(mut child: Child, limit: Duration) -> io::Result<Ended> {
+fn within(mut child: Child, limit: Duration) -> io::Result<EndedCommand> {
     let deadline = Instant::now() + limit;
     // Threads, because a full pipe would stop the command, and a pipe that a descendant keeps open would stop us.
     let (printed, complaint) = (read(child.stdout.take()), read(child.stderr.take()));
@@ -107,7 +107,7 @@ fn within(mut child: Child, limit: Duration) -> io::Result<Ended> {
         let printed = take(&printed)?;
         // Once the password has arrived, do not wait for a pipe that a descendant keeps open.
         let complaint = if status.success() { Vec::new() } else { complaint.recv_timeout(left()).unwrap_or_default() };
-        Ok(Ended { status, printed, complaint })
+        Ok(EndedCommand { status, printed, complaint })
     });
     if whole.is_err() {
         // It may have ended on its own.
@@ -133,7 +133,7 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 }
 
 /// Returns a command's error output on one line, without the password that it may have printed.
-fn shown(complaint: &[u8], printed: &[u8]) -> String {
+fn redact_output(complaint: &[u8], printed: &[u8]) -> String {
     let complaint = String::from_utf8_lossy(complaint);
     let printed = String::from_utf8_lossy(printed);
     let line = complaint.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
@@ -143,19 +143,19 @@ fn shown(complaint: &[u8], printed: &[u8]) -> String {
 }
 
 /// Returns the password that was printed.
-fn password(printed: &[u8]) -> Result<Given, String> {
+fn password(printed: &[u8]) -> Result<PasswordText, String> {
     if printed.len() as u64 > LONGEST {
         return Err(format!("has printed more than {LONGEST} bytes, which no password has"));
     }
     let text = std::str::from_utf8(printed).map_err(|_| "has printed text that is not UTF-8".to_owned())?;
     if !text.trim_start().starts_with('{') {
         let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
-        return if text.is_empty() { Err("has printed no password".into()) } else { Ok(Given::lasting(text)) };
+        return if text.is_empty() { Err("has printed no password".into()) } else { Ok(PasswordText::lasting(text)) };
     }
     // A parser's message may repeat its input, which is secret.
     let wrong =
         "has printed JSON that is not {\"password\": \"...\", \"expirationTimestamp\": \"2026-01-01T00:00:00Z\"}";
-    let Answer { password, expiration_timestamp } = serde_json::from_str(text).map_err(|_| wrong.to_owned())?;
+    let PasswordReply { password, expiration_timestamp } = serde_json::from_str(text).map_err(|_| wrong.to_owned())?;
     if password.is_empty() {
         return Err("has printed an empty password".into());
     }
@@ -163,7 +163,7 @@ fn password(printed: &[u8]) -> Result<Given, String> {
         let micros = time.micros().0.saturating_sub(Micros::now().0);
         Instant::now() + Duration::from_micros(u64::try_from(micros).unwrap_or(0)).min(FAR)
     });
-    Ok(Given { expires, ..Given::lasting(&password) })
+    Ok(PasswordText { expires, ..PasswordText::lasting(&password) })
 }
 
 /// Longer than any process lives. An [`Instant`] cannot represent every time.

@@ -23,18 +23,18 @@ pub struct Connections {
 
 /// Counts the waiters for a connection.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
+pub(super) struct WaitCounters {
     waiting: AtomicU32,
     taken: AtomicU64,
     nanos: AtomicU64,
 }
 
-impl Waits {
+impl WaitCounters {
     /// Waits for a connection.
     pub(super) async fn count<C>(&self, connection: impl Future<Output = C>) -> C {
         let begin = Instant::now();
         self.waiting.fetch_add(1, Relaxed);
-        let _waiting = Waiting(self);
+        let _waiting = Waiter(self);
         let connection = connection.await;
         self.taken.fetch_add(1, Relaxed);
         self.nanos.fetch_add(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX), Relaxed);
@@ -55,9 +55,9 @@ impl Waits {
 }
 
 /// One waiter, until this is dropped.
-struct Waiting<'w>(&'w Waits);
+struct Waiter<'w>(&'w WaitCounters);
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Relaxed);
     }

@@ -1,7 +1,7 @@
 //! Errors of databases: their classes, and what a person can do about them.
 
 use super::PRODUCTS;
-use super::facts::{About, ErrorClass, Facts};
+use super::facts::{ErrorClass, ErrorSubject, Facts};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl StoreError {
     /// Returns the error of a database that gave no answer while `doing`.
     pub fn silent(doing: &str, after: std::time::Duration) -> Self {
         let timeout = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {after:?}"));
-        StoreError::of(doing.to_owned(), timeout.into())
+        StoreError::from_sqlx(doing.to_owned(), timeout.into())
     }
 
     /// Returns the error of a process whose Lease has run out while `doing`. Nothing was written, because others may have its work by now.
@@ -51,7 +51,7 @@ impl StoreError {
     }
 
     /// Returns the error for an error of sqlx while `doing`.
-    pub(crate) fn of(doing: String, error: sqlx::Error) -> Self {
+    pub(crate) fn from_sqlx(doing: String, error: sqlx::Error) -> Self {
         let Facts { class, hint, .. } = facts_of(&error);
         let reason = match &error {
             sqlx::Error::Database(error) => match error.code() {
@@ -84,12 +84,12 @@ impl StoreError {
     /// Returns true if the configured database is the wrong one to write to: it is read-only or missing, or the user has no rights. A full
     /// or broken disk does not count, because then the database is right and the work failed.
     pub fn is_configuration(&self) -> bool {
-        self.class == ErrorClass::Operator && !self.is_about(About::Storage)
+        self.class == ErrorClass::Operator && !self.is_about(ErrorSubject::Storage)
     }
 
     /// Returns true if the error is about a table that the database lacks.
     pub fn is_of_missing_table(&self) -> bool {
-        self.is_about(About::Table)
+        self.is_about(ErrorSubject::Table)
     }
 
     /// Returns the remedy, if one is known.
@@ -98,7 +98,7 @@ impl StoreError {
     }
 
     /// Returns true if this is what the error is about.
-    pub(crate) fn is_about(&self, about: About) -> bool {
+    pub(crate) fn is_about(&self, about: ErrorSubject) -> bool {
         self.source.as_deref().is_some_and(|error| is_about(error, about))
     }
 
@@ -148,7 +148,7 @@ pub(crate) fn class_of(error: &sqlx::Error) -> ErrorClass {
 }
 
 /// Returns true if this is what the error is about.
-pub(crate) fn is_about(error: &sqlx::Error, about: About) -> bool {
+pub(crate) fn is_about(error: &sqlx::Error, about: ErrorSubject) -> bool {
     facts_of(error).about == Some(about)
 }
 
@@ -160,19 +160,19 @@ pub(crate) fn is_lost(error: &sqlx::Error) -> bool {
 
 /// The answers of a list of servers. Some of them answer, but none takes writes.
 #[derive(Debug)]
-struct Electing(String);
+struct ElectionError(String);
 
-impl fmt::Display for Electing {
+impl fmt::Display for ElectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Electing {}
+impl std::error::Error for ElectionError {}
 
 /// Returns the error of a list of servers with these answers. Some of them answer, but none takes writes.
 pub(super) fn electing(said: String) -> sqlx::Error {
-    std::io::Error::other(Electing(said)).into()
+    std::io::Error::other(ElectionError(said)).into()
 }
 
 /// The remedy for a pooler that mixes up prepared statements.
@@ -181,39 +181,39 @@ pub(super) const POOLER: &str =
 
 /// The rows belong to another statement.
 #[derive(Debug)]
-struct OfAnother;
+struct StatementMismatch;
 
-impl fmt::Display for OfAnother {
+impl fmt::Display for StatementMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the server has run another statement under the name of the prepared one")
     }
 }
 
-impl std::error::Error for OfAnother {}
+impl std::error::Error for StatementMismatch {}
 
 /// Returns the error for rows that came from another statement of the same name.
 pub(super) fn of_another_statement() -> sqlx::Error {
-    std::io::Error::other(OfAnother).into()
+    std::io::Error::other(StatementMismatch).into()
 }
 
 /// The reason why the ingester cannot use a server or database that answers, and the remedy.
 #[derive(Debug)]
-struct Unusable {
+struct UnusableServer {
     why: String,
     remedy: &'static str,
 }
 
-impl fmt::Display for Unusable {
+impl fmt::Display for UnusableServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.why)
     }
 }
 
-impl std::error::Error for Unusable {}
+impl std::error::Error for UnusableServer {}
 
 /// Returns the error of a server or database that answers and cannot be used.
 pub(super) fn unusable(why: String, remedy: &'static str) -> sqlx::Error {
-    sqlx::Error::Configuration(Box::new(Unusable { why, remedy }))
+    sqlx::Error::Configuration(Box::new(UnusableServer { why, remedy }))
 }
 
 fn facts_of(error: &sqlx::Error) -> Facts {
@@ -233,13 +233,13 @@ fn facts_of(error: &sqlx::Error) -> Facts {
         E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             hinted(ErrorClass::Operator, check_encryption().into())
         }
-        E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<Electing>()) => {
+        E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<ElectionError>()) => {
             let hint = "wait until a primary is elected, or name it in the list";
-            Facts { about: Some(About::Election), ..said(ErrorClass::Transient, hint) }
+            Facts { about: Some(ErrorSubject::Election), ..said(ErrorClass::Transient, hint) }
         }
         // The connection is closed, like a lost one.
-        E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<OfAnother>()) => {
-            Facts { about: Some(About::Stale), ..said(ErrorClass::Transient, POOLER) }
+        E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<StatementMismatch>()) => {
+            Facts { about: Some(ErrorSubject::Stale), ..said(ErrorClass::Transient, POOLER) }
         }
         // Our own time limit has passed, see `StoreError::silent`.
         E::Io(error) if error.kind() == std::io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {
@@ -253,7 +253,7 @@ fn facts_of(error: &sqlx::Error) -> Facts {
         ),
         E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => only(ErrorClass::Transient),
         E::Tls(_) => hinted(ErrorClass::Operator, check_encryption().into()),
-        E::Configuration(error) => match error.downcast_ref::<Unusable>() {
+        E::Configuration(error) => match error.downcast_ref::<UnusableServer>() {
             Some(unusable) => said(ErrorClass::Operator, unusable.remedy),
             None => hinted(ErrorClass::Operator, url_examples().into()),
         },

@@ -65,19 +65,19 @@ pub(crate) struct Answers {
 
 impl Answers {
     /// Returns a setting; empty if the server does not have it.
-    pub(super) fn of(&self, name: &str) -> &str {
+    pub(super) fn get_setting(&self, name: &str) -> &str {
         self.variables.get(name).map(String::as_str).unwrap_or_default()
     }
 
     /// Returns true if a setting is on.
     pub(super) fn is_on(&self, name: &str) -> bool {
-        let value = self.of(name);
+        let value = self.get_setting(name);
         !(value.is_empty() || value == "0" || value.eq_ignore_ascii_case("off"))
     }
 
     /// Returns a setting that is a number.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
-        self.of(name).parse().ok()
+        self.get_setting(name).parse().ok()
     }
 }
 

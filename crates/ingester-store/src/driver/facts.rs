@@ -19,7 +19,7 @@ pub enum ErrorClass {
 
 /// The subject of an error, if more than the class depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum ErrorSubject {
     /// The connection is useless, although it still answers: a new one may reach another server.
     Stale,
     /// No server of a list takes writes, and some answer: they may be electing a primary.
@@ -46,7 +46,7 @@ pub(crate) struct Facts {
     /// The remedy.
     pub(crate) hint: Option<Cow<'static, str>>,
     /// The subject.
-    pub(crate) about: Option<About>,
+    pub(crate) about: Option<ErrorSubject>,
     /// Finds the reason in the JSON of a column, if the database refuses it without saying why.
     pub(crate) why_json: Option<fn(&str) -> &'static str>,
 }

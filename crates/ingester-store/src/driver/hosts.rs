@@ -3,7 +3,7 @@
 //! All connections lead to one of them. A caller that finds it gone or read-only starts a search of the list.
 
 use super::error::{class_of, electing, is_about};
-use super::facts::{About, ErrorClass};
+use super::facts::{ErrorClass, ErrorSubject};
 use super::servers::Servers;
 use ingester_core::nearest::nearest;
 use std::fmt;
@@ -24,7 +24,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 const UNUSABLE: &str = "No server of the list can be used";
 
 /// One server of a list.
-pub(super) trait Listed: Clone + Send + Sync {
+pub(super) trait ListedServer: Clone + Send + Sync {
     /// Returns the server's host and port.
     fn name(&self) -> String;
 
@@ -36,21 +36,21 @@ pub(super) trait Listed: Clone + Send + Sync {
 pub(super) struct Hosts<L> {
     read_only: bool,
     servers: Arc<Servers>,
-    current: Mutex<Current<L>>,
+    current: Mutex<CurrentServer<L>>,
     /// Makes new connections lead to a server.
     lead: Box<dyn Fn(&L) + Send + Sync>,
 }
 
-struct Current<L> {
+struct CurrentServer<L> {
     all: Vec<L>,
     place: usize,
     /// The time and the result of the last search of the list.
-    looked: Option<(Instant, Looked)>,
+    looked: Option<(Instant, SearchResult)>,
 }
 
 /// The result of a search for the server to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looked {
+pub(crate) enum SearchResult {
     /// The same server.
     Same,
     /// Another server.
@@ -65,7 +65,7 @@ pub(crate) enum Looked {
 ///
 /// # Errors
 /// The answers of all servers.
-pub(super) async fn first<L: Listed>(all: &[L], read_only: bool) -> Result<usize, sqlx::Error> {
+pub(super) async fn first<L: ListedServer>(all: &[L], read_only: bool) -> Result<usize, sqlx::Error> {
     match all {
         [_] => Ok(0),
         _ => search(all, 0..all.len(), read_only).await,
@@ -74,19 +74,19 @@ pub(super) async fn first<L: Listed>(all: &[L], read_only: bool) -> Result<usize
 
 /// The answer of a server that must not be written to.
 #[derive(Debug)]
-struct NotThisOne(&'static str);
+struct UnsuitableServer(&'static str);
 
-impl fmt::Display for NotThisOne {
+impl fmt::Display for UnsuitableServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
 }
 
-impl std::error::Error for NotThisOne {}
+impl std::error::Error for UnsuitableServer {}
 
 /// Returns the error of a server that answers, but must not be written to for this reason.
 pub(super) fn not_this_one(why: &'static str) -> sqlx::Error {
-    std::io::Error::other(NotThisOne(why)).into()
+    std::io::Error::other(UnsuitableServer(why)).into()
 }
 
 /// Returns the error of a server that takes no writes.
@@ -97,7 +97,7 @@ pub(super) fn refuses_writes() -> sqlx::Error {
 /// Returns true if a server gave an answer that may change without help.
 fn has_answered(error: &sqlx::Error) -> bool {
     match error {
-        sqlx::Error::Io(error) => error.get_ref().is_some_and(|inner| inner.is::<NotThisOne>()),
+        sqlx::Error::Io(error) => error.get_ref().is_some_and(|inner| inner.is::<UnsuitableServer>()),
         sqlx::Error::Database(_) => class_of(error) == ErrorClass::Transient,
         _ => false,
     }
@@ -112,7 +112,7 @@ pub(super) fn longest_search(servers: usize) -> Duration {
 }
 
 /// Returns the first of these indexes whose server is the right one.
-async fn search<L: Listed>(
+async fn search<L: ListedServer>(
     all: &[L],
     places: impl IntoIterator<Item = usize>,
     read_only: bool,
@@ -146,7 +146,7 @@ async fn search<L: Listed>(
     }
 }
 
-impl<L: Listed> Hosts<L> {
+impl<L: ListedServer> Hosts<L> {
     /// Connections lead to the server at `place`; new ones lead to the server with which `lead` was called last.
     pub(super) fn new(
         all: &[L],
@@ -155,7 +155,7 @@ impl<L: Listed> Hosts<L> {
         servers: Arc<Servers>,
         lead: impl Fn(&L) + Send + Sync + 'static,
     ) -> Self {
-        let current = Mutex::new(Current { all: all.to_vec(), place, looked: None });
+        let current = Mutex::new(CurrentServer { all: all.to_vec(), place, looked: None });
         Hosts { read_only, servers, current, lead: Box::new(lead) }
     }
 
@@ -183,7 +183,7 @@ impl<L: Listed> Hosts<L> {
     }
 
     /// Searches for a server that takes writes: the current one, otherwise the first in the list. New connections lead to it.
-    pub(super) async fn look(&self) -> Looked {
+    pub(super) async fn look(&self) -> SearchResult {
         let mut current = self.current.lock().await;
         let before = current.looked.map(|(at, looked)| (at.elapsed(), looked));
         if let Some((since, looked)) = before
@@ -194,22 +194,28 @@ impl<L: Listed> Hosts<L> {
         let others = (0..current.all.len()).filter(|place| *place != current.place);
         let found = search(&current.all, std::iter::once(current.place).chain(others), self.read_only).await;
         let looked = match found {
-            Ok(place) if place == current.place => Looked::Same,
+            Ok(place) if place == current.place => SearchResult::Same,
             Ok(place) => {
                 let (from, to) = (current.all[current.place].name(), current.all[place].name());
                 tracing::warn!(from, to, "The database has moved to another server of the list");
                 current.place = place;
                 (self.lead)(&current.all[place]);
                 self.servers.replace_connections();
-                Looked::Moved
+                SearchResult::Moved
             }
             Err(error) => {
                 // Log once per outage: the list is searched twice a second meanwhile.
                 match before {
-                    Some((_, Looked::Electing | Looked::Unreachable)) => tracing::debug!(%error, "{UNUSABLE}"),
+                    Some((_, SearchResult::Electing | SearchResult::Unreachable)) => {
+                        tracing::debug!(%error, "{UNUSABLE}")
+                    }
                     _ => tracing::warn!(%error, "{UNUSABLE}"),
                 }
-                if is_about(&error, About::Election) { Looked::Electing } else { Looked::Unreachable }
+                if is_about(&error, ErrorSubject::Election) {
+                    SearchResult::Electing
+                } else {
+                    SearchResult::Unreachable
+                }
             }
         };
         current.looked = Some((Instant::now(), looked));
@@ -258,15 +264,15 @@ pub(super) fn shown_with_password(shown: &str, user: &str) -> Result<String, (&'
 
 #[cfg(test)]
 mod tests {
-    use super::{Listed, first, refuses_writes};
+    use super::{ListedServer, first, refuses_writes};
     use crate::driver::error::{class_of, is_about};
-    use crate::driver::facts::{About, ErrorClass};
+    use crate::driver::facts::{ErrorClass, ErrorSubject};
 
     /// A server that gives this answer.
     #[derive(Clone)]
     struct Fake(fn() -> sqlx::Error);
 
-    impl Listed for Fake {
+    impl ListedServer for Fake {
         fn name(&self) -> String {
             "db:3306".to_owned()
         }
@@ -290,7 +296,7 @@ mod tests {
             ([&denied, &denied], ErrorClass::Operator, false),
         ] {
             let error = first(&all.map(Clone::clone), false).await.unwrap_err();
-            assert_eq!((class_of(&error), is_about(&error, About::Election)), (class, is_electing), "{error}");
+            assert_eq!((class_of(&error), is_about(&error, ErrorSubject::Election)), (class, is_electing), "{error}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::error::StoreError;
 use super::examine::{Answers, Finding};
 use super::facts::Facts;
-use super::hosts::Looked;
+use super::hosts::SearchResult;
 use super::options::ConnectOptions;
 use super::servers::Servers;
 use super::tls::Tls;
@@ -23,7 +23,7 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Writes the statement in a dialect.
-    pub(crate) fn of(statement: &'a (impl Statement + ?Sized), dialect: Dialect) -> Self {
+    pub(crate) fn new(statement: &'a (impl Statement + ?Sized), dialect: Dialect) -> Self {
         Call { sql: statement.sql(dialect), params: statement.params_in(dialect) }
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn read<Q: Query>(query: &Q, rows: &dyn Rows) -> Result<Vec<Q::Row>, 
 
 /// The end of a transaction.
 #[derive(Clone, Copy)]
-pub(crate) enum End<'e> {
+pub(crate) enum TransactionEnd<'e> {
     /// Commits, with this text if there is one: it has the last statements and the commit.
     Commit(Option<&'e Sql>),
     /// Rolls back, after an error if there was one.
@@ -84,7 +84,7 @@ pub(crate) trait Session: Send {
     fn begin(&mut self, access: Access, is_durable: bool) -> BoxFuture<'_, Result<(), sqlx::Error>>;
 
     /// Ends the transaction.
-    fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>>;
+    fn end<'s>(&'s mut self, end: TransactionEnd<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>>;
 
     /// Returns the connection in the form that sqlx's table of migrations needs.
     fn ledger(&mut self) -> BoxFuture<'_, Result<&mut (dyn Migrate + Send), sqlx::Error>>;
@@ -133,7 +133,7 @@ pub(crate) trait Driver: Send + Sync {
     }
 
     /// Searches for the server to use. Call it when a connection was useless or could not be made: another server may be the right one now.
-    fn look_for_server(&self) -> BoxFuture<'_, Looked>;
+    fn look_for_server(&self) -> BoxFuture<'_, SearchResult>;
 
     /// Sets the password of new connections.
     fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()>;
@@ -153,7 +153,7 @@ pub(crate) trait Driver: Send + Sync {
 }
 
 /// The database of a URL, or the mistake in the URL.
-pub(super) type Reached = Result<Arc<dyn Target>, String>;
+pub(super) type ParsedTarget = Result<Arc<dyn DatabaseTarget>, String>;
 
 /// Variables with which a database's own clients name a database, and the URL that leaves everything to these variables.
 pub(super) type Variables = (&'static [&'static str], &'static str);
@@ -162,7 +162,7 @@ pub(super) type Variables = (&'static [&'static str], &'static str);
 pub(super) const POSTGRES_VARIABLES: Variables = (&["PGHOST", "PGDATABASE"], "postgresql:///");
 
 /// A product without a driver in this program: the schemes of its URLs, the feature that adds the driver, and its variables.
-pub(super) type LeftOut = (&'static [&'static str], &'static str, Option<Variables>);
+pub(super) type MissingDriver = (&'static [&'static str], &'static str, Option<Variables>);
 
 /// A database product: the knowledge of its driver that needs no connection.
 pub(crate) struct Product {
@@ -177,18 +177,18 @@ pub(crate) struct Product {
     /// The setting for the encryption of connections; `None` if the product has no connections.
     pub(super) encryption: Option<&'static str>,
     /// Reads a URL. The second argument is the text that is shown in its place.
-    pub(super) of_url: fn(&str, String) -> Reached,
+    pub(super) of_url: fn(&str, String) -> ParsedTarget,
     /// Returns the facts about an error; `None` if another database reports it.
     pub(super) facts: fn(&dyn DatabaseError) -> Option<Facts>,
 }
 
 /// The place of a database.
-pub(crate) trait Target: Send + Sync {
+pub(crate) trait DatabaseTarget: Send + Sync {
     /// Returns the database's dialect.
     fn dialect(&self) -> Dialect;
 
     /// Returns the address without secrets.
-    fn shown(&self) -> &str;
+    fn as_redacted(&self) -> &str;
 
     /// Returns the database's name at its servers, see [`Address::database`](super::Address::database).
     fn database(&self) -> String;
@@ -200,10 +200,10 @@ pub(crate) trait Target: Send + Sync {
     ///
     /// # Errors
     /// If it has one already, or can have none: the reason and the remedy.
-    fn with_password(&self, password: &str) -> Result<Arc<dyn Target>, (&'static str, &'static str)>;
+    fn with_password(&self, password: &str) -> Result<Arc<dyn DatabaseTarget>, (&'static str, &'static str)>;
 
     /// Returns the same database with this encryption, unless the address chooses one. An embedded database has no connection to encrypt.
-    fn with_tls(&self, tls: &Tls) -> Option<Arc<dyn Target>>;
+    fn with_tls(&self, tls: &Tls) -> Option<Arc<dyn DatabaseTarget>>;
 
     /// Finds mistakes that can be known before connecting.
     ///
@@ -219,7 +219,7 @@ pub(crate) trait Target: Send + Sync {
 
     /// Returns the error of an attempt to connect that failed.
     fn refused(&self, error: sqlx::Error) -> StoreError {
-        StoreError::of(format!("connecting to {}", self.shown()), error)
+        StoreError::from_sqlx(format!("connecting to {}", self.as_redacted()), error)
     }
 
     /// Connects. The connections record in `servers` what they learn about the servers.

@@ -37,15 +37,15 @@ pub use error::StoreError;
 pub(crate) use error::{class_of, is_about, is_lost};
 pub(crate) use examine::Answers;
 pub use examine::{Finding, Verdict};
-pub(crate) use facts::About;
 pub use facts::ErrorClass;
-pub(crate) use hosts::Looked;
-pub(crate) use interface::{Call, End, Migrations, Session, read};
+pub(crate) use facts::ErrorSubject;
+pub(crate) use hosts::SearchResult;
+pub(crate) use interface::{Call, Migrations, Session, TransactionEnd, read};
 pub use options::{ConnectOptions, Retry};
 pub(crate) use pool::{Pool, Transaction};
 pub use tls::{Tls, TlsMistake, TlsMode};
 
-use interface::{LeftOut, Product};
+use interface::{MissingDriver, Product};
 use servers::Servers;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ const PRODUCTS: &[&Product] = &[
 ];
 
 /// The products without a driver in this program.
-const LEFT_OUT: &[LeftOut] = &[
+const LEFT_OUT: &[MissingDriver] = &[
     #[cfg(not(feature = "mysql"))]
     (&["mysql", "mariadb"], "mysql", None),
     #[cfg(not(feature = "sqlite"))]

@@ -1,25 +1,25 @@
 //! A password that may change while the program runs: it is read again when the database refuses it, and when it has expired.
 
-use super::interface::{Driver, Target};
+use super::interface::{DatabaseTarget, Driver};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// Reads a password. Returns the present one, or the reason why it cannot be read.
-type Read = dyn Fn() -> Result<Given, String> + Send + Sync;
+type PasswordReader = dyn Fn() -> Result<PasswordText, String> + Send + Sync;
 
 /// A password that was read.
-pub(super) struct Given {
+pub(super) struct PasswordText {
     pub(super) text: String,
     /// The time from which a new connection needs another password, if it is known.
     pub(super) expires: Option<Instant>,
 }
 
-impl Given {
+impl PasswordText {
     /// Returns a password that does not expire.
     pub(super) fn lasting(text: &str) -> Self {
-        Given { text: text.to_owned(), expires: None }
+        PasswordText { text: text.to_owned(), expires: None }
     }
 }
 
@@ -36,16 +36,16 @@ const LONG_PAUSE: Duration = Duration::from_secs(30);
 /// The source of a password.
 #[derive(Clone)]
 pub(super) struct Source {
-    pub(super) read: Arc<Read>,
+    pub(super) read: Arc<PasswordReader>,
     /// The longest time that reading it may take.
     pub(super) longest: Duration,
     /// The database's address without a password.
-    pub(super) without: Arc<dyn Target>,
+    pub(super) without: Arc<dyn DatabaseTarget>,
 }
 
 impl Source {
     /// Reads the password, which may block.
-    pub(super) async fn password(&self) -> Result<Given, String> {
+    pub(super) async fn password(&self) -> Result<PasswordText, String> {
         let read = self.read.clone();
         tokio::task::spawn_blocking(move || read()).await.map_err(|error| error.to_string())?
     }
@@ -59,13 +59,13 @@ impl Source {
 /// The password of a pool's connections.
 pub(super) struct Password {
     source: Source,
-    current: Mutex<Current>,
+    current: Mutex<CachedPassword>,
     /// The number of its changes.
     changes: AtomicU64,
 }
 
-struct Current {
-    password: Given,
+struct CachedPassword {
+    password: PasswordText,
     /// The time of the last reading, or of the last attempt.
     read: Instant,
     /// True if that reading brought nothing new.
@@ -73,8 +73,8 @@ struct Current {
 }
 
 impl Password {
-    pub(super) fn new(source: Source, password: Given) -> Self {
-        let current = Current { password, read: Instant::now(), is_old: false };
+    pub(super) fn new(source: Source, password: PasswordText) -> Self {
+        let current = CachedPassword { password, read: Instant::now(), is_old: false };
         Password { source, current: Mutex::new(current), changes: AtomicU64::new(0) }
     }
 
@@ -112,7 +112,7 @@ impl Password {
     }
 
     /// Reads the password again. Returns true if it has changed.
-    async fn read(&self, mut current: MutexGuard<'_, Current>, driver: &dyn Driver) -> bool {
+    async fn read(&self, mut current: MutexGuard<'_, CachedPassword>, driver: &dyn Driver) -> bool {
         if self.source.is_costly() && current.is_old && current.read.elapsed() < PAUSE {
             return false;
         }
@@ -141,8 +141,8 @@ impl Password {
 
 #[cfg(test)]
 mod tests {
-    use super::{Given, LONG_PAUSE, MARGIN, Password, Source};
-    use crate::driver::hosts::Looked;
+    use super::{LONG_PAUSE, MARGIN, Password, PasswordText, Source};
+    use crate::driver::hosts::SearchResult;
     use crate::driver::interface::{Driver, Migrations, Session, Usage};
     use futures::FutureExt as _;
     use futures::future::BoxFuture;
@@ -164,7 +164,7 @@ mod tests {
             unreachable!("no connection is made")
         }
 
-        fn look_for_server(&self) -> BoxFuture<'_, Looked> {
+        fn look_for_server(&self) -> BoxFuture<'_, SearchResult> {
             unreachable!("no server is looked for")
         }
 
@@ -197,11 +197,11 @@ mod tests {
         let read = move || {
             let number = counted.fetch_add(1, SeqCst) + 1;
             let text = if is_renewed { format!("token {number}") } else { "token 0".to_owned() };
-            Ok(Given { text, expires: Some(Instant::now() + after) })
+            Ok(PasswordText { text, expires: Some(Instant::now() + after) })
         };
         let without = "postgres://u@h/d".parse::<crate::driver::Address>().unwrap().target;
         let source = Source { read: Arc::new(read), longest: Duration::from_secs(1), without };
-        let given = Given { text: "token 0".to_owned(), expires: Some(Instant::now() + after) };
+        let given = PasswordText { text: "token 0".to_owned(), expires: Some(Instant::now() + after) };
         (Password::new(source, given), readings)
     }
 

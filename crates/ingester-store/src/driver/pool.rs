@@ -1,15 +1,15 @@
 //! The connections to one database of any driver, and transactions on them.
 
-use super::connections::{Connections, Waits};
+use super::connections::{Connections, WaitCounters};
 use super::error::is_about;
 use super::examine::{Answers, Finding};
-use super::facts::About;
-use super::hosts::Looked;
-use super::interface::{Call, Driver, End, Migrations, Session, read};
+use super::facts::ErrorSubject;
+use super::hosts::SearchResult;
+use super::interface::{Call, Driver, Migrations, Session, TransactionEnd, read};
 use super::password::Password;
 use super::servers::Servers;
 use futures::future::BoxFuture;
-use ingester_sql::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
+use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement, TransactionForm};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) struct Pool {
     pub(super) driver: Box<dyn Driver>,
     dialect: Dialect,
-    waits: Waits,
+    waits: WaitCounters,
     servers: Arc<Servers>,
     /// `None` if the password cannot change.
     password: Option<Password>,
@@ -30,7 +30,7 @@ impl Pool {
         servers: Arc<Servers>,
         password: Option<Password>,
     ) -> Self {
-        Pool { driver, dialect, waits: Waits::default(), servers, password }
+        Pool { driver, dialect, waits: WaitCounters::default(), servers, password }
     }
 
     /// Returns the knowledge of the connections about the servers.
@@ -58,7 +58,7 @@ impl Pool {
         password.refresh(&*self.driver).await;
         let tried = password.changes();
         match lend(&*self.driver).await {
-            Err(error) if is_about(&error, About::Login) && password.renew(&*self.driver, tried).await => {
+            Err(error) if is_about(&error, ErrorSubject::Login) && password.renew(&*self.driver, tried).await => {
                 lend(&*self.driver).await
             }
             lent => lent,
@@ -66,7 +66,7 @@ impl Pool {
     }
 
     /// Searches for the server to use. Call it when a connection was useless or could not be made: another server may be the right one now.
-    pub(crate) async fn look_for_server(&self) -> Looked {
+    pub(crate) async fn look_for_server(&self) -> SearchResult {
         if let Some(password) = &self.password {
             password.before_search(&*self.driver).await;
         }
@@ -93,18 +93,18 @@ impl Pool {
 
     /// Runs one statement as its own transaction. Returns how many rows it affected.
     pub(crate) async fn execute(&self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        self.session().await?.execute(Call::of(statement, self.dialect)).await
+        self.session().await?.execute(Call::new(statement, self.dialect)).await
     }
 
     /// Runs one query as its own transaction.
     pub(crate) async fn fetch<Q: Query>(&self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        let rows = self.session().await?.fetch(Call::of(query, self.dialect)).await?;
+        let rows = self.session().await?.fetch(Call::new(query, self.dialect)).await?;
         read(query, &*rows)
     }
 
     /// Runs one query, which the database ends after `time`, or when this future is dropped.
     pub(crate) async fn fetch_within<Q: Query>(&self, query: &Q, time: Duration) -> Result<Vec<Q::Row>, sqlx::Error> {
-        let rows = self.session().await?.fetch_within(Call::of(query, self.dialect), time).await?;
+        let rows = self.session().await?.fetch_within(Call::new(query, self.dialect), time).await?;
         read(query, &*rows)
     }
 
@@ -115,7 +115,11 @@ impl Pool {
 
     /// Runs a text of several statements in this form that begins and commits a transaction. Returns how many rows they affected. Returns
     /// `None`, without running anything, if the connection has found that the servers take another form, or none.
-    pub(crate) async fn execute_transaction(&self, form: OneText, sql: &Sql) -> Result<Option<u64>, sqlx::Error> {
+    pub(crate) async fn execute_transaction(
+        &self,
+        form: TransactionForm,
+        sql: &Sql,
+    ) -> Result<Option<u64>, sqlx::Error> {
         let mut session = self.session().await?;
         // Check only now: a new connection may just have learned something about the servers.
         if self.servers.one_text() != Some(form) {
@@ -161,12 +165,12 @@ impl Transaction {
 
     /// Runs a statement. Returns how many rows it affected, as the database counts them.
     pub(crate) async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        self.session.execute(Call::of(statement, self.dialect)).await
+        self.session.execute(Call::new(statement, self.dialect)).await
     }
 
     /// Runs a query.
     pub(crate) async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        read(query, &*self.session.fetch(Call::of(query, self.dialect)).await?)
+        read(query, &*self.session.fetch(Call::new(query, self.dialect)).await?)
     }
 
     /// Like [`Transaction::end`], after these last statements if `result` is a success. They share one round trip with the commit if they
@@ -183,18 +187,18 @@ impl Transaction {
         // A group may end the transaction between two statements of a text.
         let together = |last: &[&(dyn Statement + Sync)]| {
             let last: Vec<&dyn Statement> = last.iter().map(|one| *one as &dyn Statement).collect();
-            self.dialect.in_one_text(OneText::Last, &last)
+            self.dialect.in_one_text(TransactionForm::Last, &last)
         };
         let text = if self.servers.certifies() { None } else { together(last) };
         if let Some(text) = text.filter(|text| text.as_str().len() <= most) {
-            let committed = self.session.end(End::Commit(Some(&text))).await;
+            let committed = self.session.end(TransactionEnd::Commit(Some(&text))).await;
             if let Err(error) = &committed {
-                self.session.end(End::RollBack(Some(error))).await?;
+                self.session.end(TransactionEnd::RollBack(Some(error))).await?;
             }
             return committed.and(result);
         }
         for statement in last {
-            if let Err(error) = self.session.execute(Call::of(*statement, self.dialect)).await {
+            if let Err(error) = self.session.execute(Call::new(*statement, self.dialect)).await {
                 return self.end(Err(error)).await;
             }
         }
@@ -204,8 +208,8 @@ impl Transaction {
     /// Commits if `result` is a success and the transaction was for writing; rolls back otherwise. Returns `result`.
     pub(crate) async fn end<T>(mut self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         match &result {
-            Ok(_) if self.access == Access::Write => self.session.end(End::Commit(None)).await?,
-            result => self.session.end(End::RollBack(result.as_ref().err())).await?,
+            Ok(_) if self.access == Access::Write => self.session.end(TransactionEnd::Commit(None)).await?,
+            result => self.session.end(TransactionEnd::RollBack(result.as_ref().err())).await?,
         }
         result
     }

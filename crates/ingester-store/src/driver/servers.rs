@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use ingester_core::value::Micros;
-use ingester_sql::dialect::OneText;
+use ingester_sql::dialect::TransactionForm;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,14 +23,14 @@ pub(crate) struct Servers {
     /// The servers' clock.
     pub(crate) clock: Clock,
     /// The server that was reached last.
-    last: Mutex<Option<Reached>>,
+    last: Mutex<Option<ReachedServer>>,
     /// Counts how often connections reached another server than before, or the same one after a restart.
     moves: watch::Sender<u64>,
 }
 
 /// The server that was reached last, with the time.
 #[derive(Debug)]
-struct Reached {
+struct ReachedServer {
     server: DatabaseServer,
     at: Instant,
 }
@@ -97,7 +97,7 @@ impl Servers {
             && last
                 .as_ref()
                 .is_some_and(|last| !server.goes_on(&last.server, asked.saturating_duration_since(last.at)));
-        *last = Some(Reached { server, at: Instant::now() });
+        *last = Some(ReachedServer { server, at: Instant::now() });
         drop(last);
         if moved {
             self.moves.send_modify(|moves| *moves += 1);
@@ -111,10 +111,10 @@ impl Servers {
     }
 
     /// Returns the form in which all servers take a transaction as one text; `None` if one of them might run only a part of it.
-    pub(crate) fn one_text(&self) -> Option<OneText> {
+    pub(crate) fn one_text(&self) -> Option<TransactionForm> {
         match (self.others.load(Ordering::Relaxed), self.certifies()) {
-            (false, _) => Some(OneText::Compound),
-            (true, false) => Some(OneText::Sequence),
+            (false, _) => Some(TransactionForm::Compound),
+            (true, false) => Some(TransactionForm::Sequence),
             (true, true) => None,
         }
     }

@@ -66,30 +66,30 @@ macro_rules! implement_values {
         }
 
         /// A row of a result.
-        struct Fetched<'r>(&'r $row);
+        struct FetchedRow<'r>(&'r $row);
 
         // Some servers report columns with a binary collation as bytes, so text is read without checking the column's type.
-        impl Columns for Fetched<'_> {
+        impl Columns for FetchedRow<'_> {
             type Error = ::sqlx::Error;
 
-            fn text(&self, index: usize) -> Result<String, ::sqlx::Error> {
+            fn read_text(&self, index: usize) -> Result<String, ::sqlx::Error> {
                 self.0.try_get_unchecked(index)
             }
 
-            fn optional_text(&self, index: usize) -> Result<Option<String>, ::sqlx::Error> {
+            fn read_optional_text(&self, index: usize) -> Result<Option<String>, ::sqlx::Error> {
                 self.0.try_get_unchecked(index)
             }
 
-            fn int(&self, index: usize) -> Result<i64, ::sqlx::Error> {
+            fn read_int(&self, index: usize) -> Result<i64, ::sqlx::Error> {
                 self.0.try_get_unchecked(index)
             }
 
-            fn uint(&self, index: usize) -> Result<u64, ::sqlx::Error> {
+            fn read_uint(&self, index: usize) -> Result<u64, ::sqlx::Error> {
                 let $value: $unsigned = self.0.try_get_unchecked(index)?;
                 Ok($back)
             }
 
-            fn value(&self, index: usize, ty: SqlType) -> Result<Value, ::sqlx::Error> {
+            fn read_value(&self, index: usize, ty: SqlType) -> Result<Value, ::sqlx::Error> {
                 let row = self.0;
                 let value = match ty {
                     SqlType::Boolean => row.try_get_unchecked::<Option<i64>, _>(index)?.map(|number| match number {
@@ -117,9 +117,9 @@ macro_rules! implement_values {
         }
 
         /// The rows of a result.
-        pub(super) struct Answer(pub(super) Vec<$row>);
+        pub(super) struct FetchedRows(pub(super) Vec<$row>);
 
-        impl Rows for Answer {
+        impl Rows for FetchedRows {
             fn count(&self) -> usize {
                 self.0.len()
             }
@@ -128,7 +128,7 @@ macro_rules! implement_values {
                 &self,
                 read: &mut dyn FnMut(&dyn Columns<Error = ::sqlx::Error>) -> Result<(), ::sqlx::Error>,
             ) -> Result<(), ::sqlx::Error> {
-                self.0.iter().try_for_each(|row| read(&Fetched(row)))
+                self.0.iter().try_for_each(|row| read(&FetchedRow(row)))
             }
         }
 
@@ -149,7 +149,7 @@ macro_rules! implement_values {
         ) -> Result<Box<dyn Rows>, ::sqlx::Error> {
             let text = ::sqlx::AssertSqlSafe(call.sql.shared());
             let query = ::sqlx::query_with::<$database, _>(text, arguments(&call.params)?);
-            Ok(Box::new(Answer(query.fetch_all(executor).await?)))
+            Ok(Box::new(FetchedRows(query.fetch_all(executor).await?)))
         }
     };
 }

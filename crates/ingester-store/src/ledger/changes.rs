@@ -4,9 +4,9 @@
 //! For a short time, every writer goes on with the value that it has read. So the program that switches the log on waits until no writer
 //! uses the old setting, and then records that the log lacks the changes made meanwhile.
 
-use super::migrations::{Migrating, failed};
+use super::migrations::{MigrationSession, failed};
 use crate::driver::StoreError;
-use crate::store::{Logged, Store};
+use crate::store::{CachedSetting, Store};
 use ingester_core::schema::{Ident, Table};
 use ingester_sql::dialect::statements::{ReadPosition, ReadSetting, ReadTables, RecordResets, WriteSetting};
 use ingester_sql::dialect::{CHANGES, POSITIONS, SETTINGS};
@@ -26,7 +26,7 @@ fn are_of_log(tables: &[String]) -> bool {
 }
 
 /// Longer than a writer uses a setting that it has read.
-const SETTLED: Duration = Logged::FRESH.saturating_add(Duration::from_secs(1));
+const SETTLED: Duration = CachedSetting::FRESH.saturating_add(Duration::from_secs(1));
 
 impl Store {
     /// Returns true if writers record their changes, as read at most a moment ago.
@@ -53,7 +53,7 @@ impl Store {
     /// resets when it is switched on.
     pub(crate) async fn resets(
         &self,
-        migrating: &mut Migrating,
+        migrating: &mut MigrationSession,
         tables: impl Iterator<Item = Ident>,
     ) -> Result<Vec<RecordResets>, StoreError> {
         let mut tables = tables.peekable();
@@ -83,7 +83,7 @@ impl Store {
             }),
             false => None,
         };
-        *self.logged() = Logged::read(state);
+        *self.logged() = CachedSetting::read(state);
         Ok(state)
     }
 
@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// Switches the log of changes on or off, for all writers of the database. If it was off, switching it on takes some seconds, and the
-    /// log of each table goes on with a [reset](crate::changes::What::Reset).
+    /// log of each table goes on with a [reset](crate::changes::ChangeKind::Reset).
     ///
     /// # Errors
     /// If the settings or the log cannot be read or written within the retries.
@@ -101,13 +101,13 @@ impl Store {
         let write = async |value: &'static str| {
             let setting = &WriteSetting { name: LOG, value };
             self.with_retries(doing, || async { self.pool.execute(setting).await }).await?;
-            *self.logged() = Logged::default();
+            *self.logged() = CachedSetting::default();
             Ok::<_, StoreError>(())
         };
         let recorded = self.with_retries(doing, || async { self.setting(LOG).await }).await?;
         match (on, recorded.as_deref()) {
             (true, None | Some(ON)) | (false, Some(OFF)) => {
-                *self.logged() = Logged::default();
+                *self.logged() = CachedSetting::default();
                 Ok(())
             }
             (false, _) => write(OFF).await,
@@ -123,7 +123,7 @@ impl Store {
     }
 }
 
-impl Migrating {
+impl MigrationSession {
     /// Returns true if writers record their changes.
     async fn logs(&mut self) -> Result<bool, StoreError> {
         let read = async {

@@ -57,7 +57,7 @@ impl DeclaredRecords {
     /// Returns the number of a definition that the database counts, because no lock file does; `None` if the last definition that was
     /// recorded for the kind's table is another one, or none was.
     pub(crate) fn definition(&self, kind: &Kind, fingerprint: Fingerprint, recipes: &Recipes) -> Option<Counted> {
-        let recorded = Recorded::parse(self.get(&definition_name(kind))?)?;
+        let recorded = DefinitionRecord::parse(self.get(&definition_name(kind))?)?;
         let is_same = recorded.fingerprint == fingerprint.to_string();
         is_same.then(|| self.recipes(kind, recorded.number).counted(recorded.number, recipes))
     }
@@ -214,7 +214,7 @@ impl Store {
             loop {
                 let records = self.read_declared_records().await?;
                 let stored = records.get(&name);
-                let last = stored.and_then(Recorded::parse);
+                let last = stored.and_then(DefinitionRecord::parse);
                 let known = last.as_ref().map(|last| records.recipes(kind, last.number)).unwrap_or_default();
                 let same = last.as_ref().filter(|last| last.fingerprint == fingerprint);
                 let number = match (same, &last) {
@@ -369,21 +369,21 @@ impl RecordedRecipes {
 }
 
 /// The content of such a setting: a number, a fingerprint, and the kind for people.
-struct Recorded {
+struct DefinitionRecord {
     number: u32,
     fingerprint: String,
 }
 
-impl Recorded {
+impl DefinitionRecord {
     fn parse(value: &str) -> Option<Self> {
         let mut words = value.split(' ');
-        Some(Recorded { number: words.next()?.parse().ok()?, fingerprint: words.next()?.to_owned() })
+        Some(DefinitionRecord { number: words.next()?.parse().ok()?, fingerprint: words.next()?.to_owned() })
     }
 }
 
 /// Returns the number of a definition that such a setting records.
 pub(super) fn recorded_number(value: &str) -> Option<u32> {
-    Recorded::parse(value).map(|recorded| recorded.number)
+    DefinitionRecord::parse(value).map(|recorded| recorded.number)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! never changed. A table that lacks one of these is not ours. Drift in other columns, such as changes made by hand, does not matter here.
 
 use super::catalog::{Catalog, FoundTable};
-use crate::driver::{About, StoreError, is_about};
+use crate::driver::{ErrorSubject, StoreError, is_about};
 use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_core::{Kind, Registry, check_registry};
@@ -23,14 +23,14 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A table that is not ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Foreign {
+pub(crate) struct ForeignTable {
     /// The table.
     table: Ident,
-    whose: Whose,
+    whose: TableOwner,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Whose {
+enum TableOwner {
     /// The table of the reference system.
     Reference,
     /// The table of another program, which differs from ours in this.
@@ -48,10 +48,10 @@ pub(crate) enum Harm {
 
 /// Returns the first of these tables that another program has made. Several definitions of one name come from several releases; a table
 /// like any of them is ours.
-pub(crate) fn foreign(ours: &[TableDef], catalog: &Catalog, dialect: Dialect) -> Option<Foreign> {
+pub(crate) fn foreign(ours: &[TableDef], catalog: &Catalog, dialect: Dialect) -> Option<ForeignTable> {
     let of_reference = |ours: &&TableDef| !ours.is_companion() && catalog.is_of_reference(ours.name);
     if let Some(table) = ours.iter().find(of_reference) {
-        return Some(Foreign { table: table.name, whose: Whose::Reference });
+        return Some(ForeignTable { table: table.name, whose: TableOwner::Reference });
     }
     ours.iter().find_map(|one| {
         let differences = |found| {
@@ -64,7 +64,7 @@ pub(crate) fn foreign(ours: &[TableDef], catalog: &Catalog, dialect: Dialect) ->
             None if catalog.views.contains_key(one.name.as_str()) => "it is a view".to_owned(),
             None => return None,
         };
-        Some(Foreign { table: one.name, whose: Whose::Other(differs) })
+        Some(ForeignTable { table: one.name, whose: TableOwner::Other(differs) })
     })
 }
 
@@ -126,29 +126,29 @@ pub(crate) fn declared_tables(kinds: &[Kind], catalog: &Catalog) -> Vec<TableDef
             }
             false => table,
         };
-        ours.extend(Schema::of(std::slice::from_ref(kind)).tables.into_iter().map(following));
+        ours.extend(Schema::from_registry(std::slice::from_ref(kind)).tables.into_iter().map(following));
     }
     ours
 }
 
-impl Foreign {
+impl ForeignTable {
     fn error(&self, harm: Harm) -> StoreError {
         let table = self.table;
         let doing = format!("checking the table {table}");
         match &self.whose {
-            Whose::Reference => StoreError::wrong(
+            TableOwner::Reference => StoreError::wrong(
                 doing,
                 "the database is one of the reference system: Michelangelo's own tables have other types and keys than the \
                  ingester's, and none of them was changed",
                 "name another database for the ingester, and copy these rows into it with `ingester import --from URL`: docs/moving.md has the \
                  whole way",
             ),
-            Whose::Other(differs) if harm == Harm::Changed => StoreError::wrong(
+            TableOwner::Other(differs) if harm == Harm::Changed => StoreError::wrong(
                 doing,
                 format!("the ingester did not make it: {differs}"),
                 "another program has made it, and nothing was changed: rename its table, or name another database",
             ),
-            Whose::Other(differs) => StoreError::wrong(
+            TableOwner::Other(differs) => StoreError::wrong(
                 doing,
                 format!("the ingester did not make it: {differs}"),
                 "it would be dropped with its rows, so nothing was changed: rename it, make the ingester's with `ingester schema print` in \
@@ -225,8 +225,8 @@ impl Store {
     pub(super) async fn may_read(&self, table: &TableDef) -> Result<(), StoreError> {
         let columns: Vec<Ident> = table.columns.iter().map(|column| column.name).collect();
         match self.pool.fetch(&Readable { table: table.name, columns: &columns }).await {
-            Err(error) if is_about(&error, About::Right) => {
-                Err(StoreError::of(format!("reading the table {}", table.name), error))
+            Err(error) if is_about(&error, ErrorSubject::Right) => {
+                Err(StoreError::from_sqlx(format!("reading the table {}", table.name), error))
             }
             // The table belongs to another program and lacks columns.
             _ => Ok(()),
@@ -237,7 +237,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::super::catalog::{Catalog, FoundColumn, FoundTable};
-    use super::{Foreign, Whose, foreign};
+    use super::{ForeignTable, TableOwner, foreign};
     use ingester_core::schema::{Ident, SqlType, Stays};
     use ingester_sql::ddl::{ColumnDef, TableDef};
     use ingester_sql::dialect::Dialect;
@@ -288,7 +288,7 @@ mod tests {
         ("json", "longtext"),
     ];
 
-    fn judged(ours: &[TableDef], tables: &[(&str, FoundTable)]) -> Option<Foreign> {
+    fn judged(ours: &[TableDef], tables: &[(&str, FoundTable)]) -> Option<ForeignTable> {
         let tables = tables.iter().map(|(name, table)| ((*name).to_owned(), table.clone())).collect();
         foreign(ours, &Catalog { tables, ..Catalog::default() }, Dialect::MySql)
     }
@@ -308,7 +308,7 @@ mod tests {
             (found(&wide, &["uid"]), "its column `uid` is varchar(255) and not VARCHAR(64)"),
         ] {
             let foreign = judged(&model, &[("model", its)]).unwrap();
-            assert_eq!(foreign.whose, Whose::Other(says.to_owned()));
+            assert_eq!(foreign.whose, TableOwner::Other(says.to_owned()));
         }
     }
 
@@ -330,8 +330,8 @@ mod tests {
             found(&[("id", "bigint"), ("obj_uid", "varchar(255)"), ("key", "text"), ("value", "text")], &["id"]);
         let main = found(&shape, &["uid"]);
         let whose = |tables: &[(&str, FoundTable)]| judged(&model, tables).map(|foreign| foreign.whose);
-        assert_eq!(whose(&[("model", main.clone()), ("model_labels", labels.clone())]), Some(Whose::Reference));
-        assert!(matches!(whose(&[("model", main)]), Some(Whose::Other(_))), "without labels nobody knows");
+        assert_eq!(whose(&[("model", main.clone()), ("model_labels", labels.clone())]), Some(TableOwner::Reference));
+        assert!(matches!(whose(&[("model", main)]), Some(TableOwner::Other(_))), "without labels nobody knows");
         shape.push(("evict_time", "datetime(6)"));
         shape[0].1 = "varchar(64)";
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::catalog::{Catalog, CatalogRows};
 use super::view::RECORDS;
-use crate::driver::{Call, End, Migrations, Session, StoreError, read};
+use crate::driver::{Call, Migrations, Session, StoreError, TransactionEnd, read};
 use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_core::value::Value;
@@ -100,7 +100,7 @@ pub(crate) struct LedgerEntry {
 }
 
 /// A connection that runs migrations. Dropping it releases its lock.
-pub(crate) struct Migrating {
+pub(crate) struct MigrationSession {
     connection: Box<dyn Migrations>,
     ledger: Ident,
     dialect: Dialect,
@@ -109,7 +109,7 @@ pub(crate) struct Migrating {
 impl Store {
     /// Returns a connection for migrations of this ledger. On a server it holds a lock, so that no other program migrates this database; if
     /// servers form a group, also the lock of the group. On SQLite each migration takes the database's write lock.
-    pub(crate) async fn migrating(&self, ledger: Ledger) -> Result<Migrating, StoreError> {
+    pub(crate) async fn migrating(&self, ledger: Ledger) -> Result<MigrationSession, StoreError> {
         if self.pool.servers().certifies() {
             // The lock of a group is a setting, so its table must exist.
             Box::pin(self.create_settings()).await?;
@@ -127,13 +127,13 @@ impl Store {
         self.connection_for_migrations("reading which migrations were run", ledger).await?.entries().await
     }
 
-    async fn connection_for_migrations(&self, doing: &str, ledger: Ledger) -> Result<Migrating, StoreError> {
+    async fn connection_for_migrations(&self, doing: &str, ledger: Ledger) -> Result<MigrationSession, StoreError> {
         let connection = self.pool.migrations().await.map_err(|error| failed(doing, error))?;
-        Ok(Migrating { connection, ledger: ledger.0, dialect: self.dialect })
+        Ok(MigrationSession { connection, ledger: ledger.0, dialect: self.dialect })
     }
 }
 
-impl Migrating {
+impl MigrationSession {
     /// Returns the dialect of the statements.
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
@@ -210,12 +210,12 @@ impl Migrating {
     }
 
     pub(super) async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        let call = Call::of(query, self.dialect);
+        let call = Call::new(query, self.dialect);
         read(query, &*self.session().fetch(call).await?)
     }
 
     async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        let call = Call::of(statement, self.dialect);
+        let call = Call::new(statement, self.dialect);
         self.session().execute(call).await
     }
 
@@ -259,7 +259,7 @@ impl Migrating {
             Ok(())
         }
         .await;
-        let end = if ran.is_ok() { End::Commit(None) } else { End::RollBack(None) };
+        let end = if ran.is_ok() { TransactionEnd::Commit(None) } else { TransactionEnd::RollBack(None) };
         self.session().end(end).await?;
         ran
     }
@@ -328,7 +328,7 @@ impl Migrating {
         rows.map(|rows| !rows.is_empty()).map_err(|error| failed(&format!("reading `{table}`"), error))
     }
 
-    /// Does [`Migrating::finish`] in one transaction, unless another program has done it in the meantime.
+    /// Does [`MigrationSession::finish`] in one transaction, unless another program has done it in the meantime.
     async fn finish_at_once(
         &mut self,
         migration: &Migration,
@@ -377,7 +377,8 @@ impl Migrating {
     ) -> Result<(), sqlx::Error> {
         self.session().begin(Access::Write, false).await?;
         let done = work(self).await;
-        let end = if done.is_ok() { End::Commit(None) } else { End::RollBack(done.as_ref().err()) };
+        let end =
+            if done.is_ok() { TransactionEnd::Commit(None) } else { TransactionEnd::RollBack(done.as_ref().err()) };
         self.session().end(end).await?;
         done
     }
@@ -426,7 +427,7 @@ fn doing(migration: &Migration) -> String {
 }
 
 pub(super) fn failed(doing: &str, error: sqlx::Error) -> StoreError {
-    StoreError::of(doing.to_owned(), error)
+    StoreError::from_sqlx(doing.to_owned(), error)
         .or_hint("fix what the database reports; the next `ingester schema apply` continues here, and `ingester schema info` shows where")
 }
 

@@ -3,7 +3,7 @@
 use super::catalog::Catalog;
 use super::foreign::difference;
 use crate::driver::{ErrorClass, StoreError};
-use crate::store::{Logged, Store, database, waiting_for};
+use crate::store::{CachedSetting, Store, database, waiting_for};
 use ingester_core::Registry;
 use ingester_sql::ddl::Schema;
 use ingester_sql::dialect::Sql;
@@ -38,7 +38,7 @@ impl Store {
         let existing = self.tables().await?;
         let mut created = Vec::new();
         for kind in kinds {
-            let schema = Schema::of(std::slice::from_ref(kind));
+            let schema = Schema::from_registry(std::slice::from_ref(kind));
             let names = schema.tables.iter().map(|table| table.name.to_string());
             let missing: Vec<String> = names.filter(|name| !existing.contains(name)).collect();
             if !missing.is_empty() {
@@ -49,7 +49,7 @@ impl Store {
             }
         }
         self.create_own().await?;
-        created.extend(self.make_views(&Schema::of(registry)).await?);
+        created.extend(self.make_views(&Schema::from_registry(registry)).await?);
         Ok(created)
     }
 
@@ -72,7 +72,7 @@ impl Store {
             }
             catalog = self.catalog().await?;
         }
-        *self.logged() = Logged::default();
+        *self.logged() = CachedSetting::default();
         self.look_for_rejects().await?;
         Ok(catalog)
     }
@@ -140,7 +140,7 @@ impl Store {
     pub async fn tables(&self) -> Result<HashSet<String>, StoreError> {
         let doing = "reading the names of the tables";
         let tables = waiting_for(|| database(doing), self.pool.fetch(&ReadTables)).await;
-        let tables = tables.map_err(|error| StoreError::of(doing.into(), error))?;
+        let tables = tables.map_err(|error| StoreError::from_sqlx(doing.into(), error))?;
         Ok(tables.into_iter().collect())
     }
 
@@ -149,7 +149,7 @@ impl Store {
         loop {
             let defined = waiting_for(|| database(doing), self.pool.define(sql)).await;
             attempts += 1;
-            match defined.map_err(|error| StoreError::of(doing.to_owned(), error)) {
+            match defined.map_err(|error| StoreError::from_sqlx(doing.to_owned(), error)) {
                 // `IF NOT EXISTS` checks before it creates, and on PostgreSQL another program may do both in between.
                 Err(error) if error.class() == ErrorClass::Transient && attempts < ATTEMPTS => {
                     tokio::time::sleep(PAUSE).await;

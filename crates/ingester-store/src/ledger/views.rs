@@ -107,7 +107,7 @@ impl Store {
             }
             let name = format!("{}{}", RECORDS, view.name);
             let written = self.pool.execute(&WriteSetting { name: &name, value: &record }).await;
-            written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
+            written.map_err(|error| StoreError::from_sqlx(format!("recording the view {}", view.name), error))?;
             recorded = true;
         }
         Ok(recorded)
@@ -118,7 +118,7 @@ impl Store {
         for view in views.iter().filter(|view| !catalog.views.contains_key(view.name.as_str())) {
             let name = format!("{}{}", RECORDS, view.name);
             let written = self.pool.execute(&WriteSetting { name: &name, value: ANNOUNCED }).await;
-            written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
+            written.map_err(|error| StoreError::from_sqlx(format!("recording the view {}", view.name), error))?;
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Store {
         for view in views {
             let name = format!("{}{view}", RECORDS);
             let forgotten = self.pool.execute(&ForgetSetting { name: &name }).await;
-            forgotten.map_err(|error| StoreError::of(format!("forgetting the view {view}"), error))?;
+            forgotten.map_err(|error| StoreError::from_sqlx(format!("forgetting the view {view}"), error))?;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ impl Store {
     /// # Errors
     /// If the catalog cannot be read.
     pub async fn differences_from(&self, kinds: &[Kind]) -> Result<Vec<SchemaChange>, StoreError> {
-        let wanted = Schema::of(Registry { kinds, views: &[] });
+        let wanted = Schema::from_registry(Registry { kinds, views: &[] });
         let live = schema_of(&self.catalog().await?, self.dialect(), &wanted);
         let changes = ddl::diff(&live, &wanted);
         Ok(changes)

@@ -9,11 +9,11 @@ use super::error::ApplyError;
 use super::keys;
 use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::progress::progress;
-use super::released::{Released, parts};
+use super::released::{ReleasedSchema, parts};
 use crate::driver::{ErrorClass, StoreError};
 use crate::ledger::catalog::Catalog;
 use crate::ledger::foreign::{Harm, declared_tables, foreign};
-use crate::ledger::migrations::{LedgerEntry, Migrating};
+use crate::ledger::migrations::{LedgerEntry, MigrationSession};
 use crate::ledger::view::Likeness;
 use crate::store::Store;
 use ingester_core::kind::Kind;
@@ -42,9 +42,9 @@ pub struct Progress {
     pub of: usize,
 }
 
-/// The result of [`Released::apply`].
+/// The result of [`ReleasedSchema::apply`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
+pub struct ApplyReport {
     /// Migrations that were run, in their order.
     pub run: Vec<String>,
     /// Migrations that were only recorded, because the tables had their effect already.
@@ -53,7 +53,7 @@ pub struct Applied {
     pub drift: Vec<Drift>,
 }
 
-impl Released {
+impl ReleasedSchema {
     /// Runs the pending migrations. Concurrent runs wait for each other, and an interrupted run is continued.
     ///
     /// A database that has the tables but was never migrated is taken over: migrations whose effect it has already are recorded, and the
@@ -62,9 +62,13 @@ impl Released {
     /// # Errors
     /// If the database has migrations that this program does not have, or a statement fails. Earlier migrations stay done, and the next run
     /// continues from there.
-    pub async fn apply(&self, store: &Store, report: &mut (dyn FnMut(Progress) + Send)) -> Result<Applied, ApplyError> {
+    pub async fn apply(
+        &self,
+        store: &Store,
+        report: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<ApplyReport, ApplyError> {
         let dialect = store.dialect();
-        let mut applied = Applied::default();
+        let mut applied = ApplyReport::default();
         let entries = self.entries(store).await?;
         self.check(dialect, &entries)?;
         if self.unrun(&entries).next().is_none() {
@@ -138,10 +142,10 @@ impl Released {
     async fn applied(
         &self,
         store: &Store,
-        mut applied: Applied,
+        mut applied: ApplyReport,
         made: &[Ident],
         entries: &BTreeMap<i64, LedgerEntry>,
-    ) -> Result<Applied, ApplyError> {
+    ) -> Result<ApplyReport, ApplyError> {
         let schema = &self.lock_file().tables;
         let mut catalog = store.create_own_beside(store.checked_catalog().await?).await?;
         // Record the views before checking for drift: the server may describe a view that was made now in other words than the view of an
@@ -158,7 +162,7 @@ impl Released {
     /// have them backfills them.
     ///
     /// # Errors
-    /// As [`Released::apply`].
+    /// As [`ReleasedSchema::apply`].
     pub async fn revert(
         &self,
         store: &Store,
@@ -237,7 +241,7 @@ impl Released {
         store.refuse_foreign(|_| self.in_each_release(&concerned), Harm::Changed).await.map(drop)
     }
 
-    /// Like [`Released::refuse_foreign`], before these migrations are reverted. The tables that they made would be dropped.
+    /// Like [`ReleasedSchema::refuse_foreign`], before these migrations are reverted. The tables that they made would be dropped.
     async fn refuse_foreign_below(
         &self,
         store: &Store,
@@ -285,7 +289,7 @@ impl Released {
     /// Returns the names of the migrations that this database has not run.
     ///
     /// # Errors
-    /// As [`Released::apply`].
+    /// As [`ReleasedSchema::apply`].
     pub async fn pending(&self, store: &Store) -> Result<Vec<String>, ApplyError> {
         let entries = self.entries(store).await?;
         self.check(store.dialect(), &entries)?;
@@ -400,7 +404,7 @@ impl Run<'_> {
     /// Runs the remaining steps, and tries again while a table is in use.
     ///
     /// The loop does not use the general retries, because the catalog decides which steps remain, not the error alone.
-    async fn run(mut self, migrating: &mut Migrating) -> Result<(), StoreError> {
+    async fn run(mut self, migrating: &mut MigrationSession) -> Result<(), StoreError> {
         let steps = steps_of(&self.released.changes).len();
         let mut attempt = 1;
         loop {
@@ -443,7 +447,7 @@ impl Run<'_> {
         }
     }
 
-    async fn attempt(&self, migrating: &mut Migrating, steps: usize) -> Result<(), StoreError> {
+    async fn attempt(&self, migrating: &mut MigrationSession, steps: usize) -> Result<(), StoreError> {
         let (texts, migration) = (parts(self.migration.sql.as_str()), self.migration);
         let first = if self.up { self.behind } else { steps - self.behind };
         if texts.len() == steps {
@@ -539,7 +543,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
 
 /// The tables and columns that a database lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lacking {
+pub struct MissingParts {
     /// Tables and columns of kinds.
     pub of_kinds: Vec<String>,
     /// The ingester's own tables.
@@ -548,7 +552,7 @@ pub struct Lacking {
     is_foreign: bool,
 }
 
-impl Lacking {
+impl MissingParts {
     /// Returns true if the database has everything, in tables of the ingester.
     pub fn is_nothing(&self) -> bool {
         self.of_kinds.is_empty() && self.own.is_empty() && !self.is_foreign
@@ -572,7 +576,7 @@ impl Store {
 
     async fn missing_in(&self, catalog: &Catalog, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
         let mut missing = Vec::new();
-        for drift in drift::drift(&Schema::of(kinds), catalog, self.dialect()) {
+        for drift in drift::drift(&Schema::from_registry(kinds), catalog, self.dialect()) {
             match drift {
                 Drift::MissingTable { table } => missing.push(table),
                 Drift::MissingColumn { table, column, .. } => missing.push(format!("{table}.{column}")),
@@ -602,7 +606,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::missing`], and if one of the ingester's own tables belongs to another program.
-    pub async fn lacking(&self, kinds: &[Kind]) -> Result<Lacking, StoreError> {
+    pub async fn lacking(&self, kinds: &[Kind]) -> Result<MissingParts, StoreError> {
         let catalog = self.checked_catalog().await?;
         let mut own: Vec<String> = Store::OWN.map(str::to_owned).into();
         own.retain(|own| !catalog.tables.contains_key(own));
@@ -612,6 +616,6 @@ impl Store {
             own.retain(|own| !there.contains(own));
         }
         let is_foreign = foreign(&declared_tables(kinds, &catalog), &catalog, self.dialect()).is_some();
-        Ok(Lacking { of_kinds: self.missing_in(&catalog, kinds).await?, own, is_foreign })
+        Ok(MissingParts { of_kinds: self.missing_in(&catalog, kinds).await?, own, is_foreign })
     }
 }

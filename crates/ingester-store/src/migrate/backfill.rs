@@ -6,11 +6,11 @@
 //! `complete_time` is set, or if the column has no row there because it is as old as its table.
 
 use super::lock_file::AddedColumn;
-use super::released::Released;
+use super::released::ReleasedSchema;
 use crate::driver::StoreError;
-use crate::rows::backfill::{InCluster, Scope, Target};
+use crate::rows::backfill::{BackfillColumns, InCluster, Scope};
 use crate::rows::fuse::Fuse;
-use crate::rows::left_out::{FilterVerdict, LeftOut};
+use crate::rows::left_out::{FilterVerdict, LeftOutCount};
 use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};
@@ -72,7 +72,7 @@ pub struct BackfillProgress {
     /// Rows that were marked as deleted, because the filter leaves out their objects.
     pub marked: u64,
     /// The rows that the filter leaves out, if they are so many that they wait for a person.
-    pub waits: Option<LeftOut>,
+    pub waits: Option<LeftOutCount>,
     /// True if all rows were read; otherwise the next run continues.
     pub complete: bool,
 }
@@ -100,7 +100,7 @@ impl Backfill {
     ///
     /// # Errors
     /// If a name is not one of these columns.
-    pub fn of(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
+    pub fn for_columns(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
         let table = kind.table();
         if columns.is_empty() {
             let companions = table.companions().next().is_some();
@@ -136,7 +136,7 @@ impl Backfill {
     /// Selects columns that were added, in all rows. A kind that knows its definition fills all computed columns, so that the rows belong
     /// to this definition afterwards.
     fn added(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
-        let Backfill { places, noted, companions, .. } = Backfill::of(kind, columns)?;
+        let Backfill { places, noted, companions, .. } = Backfill::for_columns(kind, columns)?;
         let places = if kind.ingest_version() > 0 { computed(kind) } else { places };
         Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted, companions, fuse: None })
     }
@@ -198,7 +198,7 @@ impl Store {
     pub async fn incomplete_backfills(
         &self,
         kinds: &[Kind],
-        released: Option<&Released>,
+        released: Option<&ReleasedSchema>,
     ) -> Result<Vec<Backfill>, StoreError> {
         if let Some(released) = released {
             self.begin_backfills(&released.added(&released.entries(self).await?)).await?;
@@ -269,12 +269,12 @@ impl Store {
         let verdict = async {
             match whole {
                 true => self.judge_left_out(&backfill.kind, backfill.fuse.as_ref()).await,
-                false => Ok(FilterVerdict::Marks(LeftOut::default())),
+                false => Ok(FilterVerdict::Marks(LeftOutCount::default())),
             }
         };
         let Some(verdict) = stop.run_until_cancelled(verdict).await else { return Ok(progress) };
         let verdict = verdict?;
-        let target = Target {
+        let target = BackfillColumns {
             kind: &backfill.kind,
             scope: backfill.scope,
             places: &backfill.places,

@@ -3,7 +3,7 @@
 
 use super::apply::{replaced_tables, schema_of};
 use super::keys;
-use crate::driver::{About, ErrorClass, StoreError};
+use crate::driver::{ErrorClass, ErrorSubject, StoreError};
 use crate::ledger::catalog::Catalog;
 use crate::ledger::{DeclaredRecords, Ledger};
 use crate::store::Store;
@@ -29,7 +29,7 @@ const KEY: Ident = Ident::new("key");
 
 /// The result of bringing tables to the declaration of their kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Declared {
+pub struct DeclareReport {
     /// The changes that were made, for people.
     pub made: Vec<String>,
     /// Items of the database that are no longer declared and were left alone.
@@ -75,13 +75,13 @@ pub enum DeclaredError {
 impl DeclaredError {
     /// Returns true if the database's disk is full or broken.
     fn is_of_disk(&self) -> bool {
-        matches!(self, DeclaredError::Store(error) if error.is_about(About::Storage))
+        matches!(self, DeclaredError::Store(error) if error.is_about(ErrorSubject::Storage))
     }
 }
 
 /// The changes that are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum May {
+pub enum AllowedChanges {
     /// Adding tables, columns and keys.
     Add,
     /// Every declared change that drops no data.
@@ -95,23 +95,23 @@ impl Store {
     /// then on the kinds know their versions. Concurrent runs wait for each other.
     ///
     /// # Errors
-    /// [`DeclaredError`]. With [`May::Add`], nothing is changed if a kind needs other changes as well.
+    /// [`DeclaredError`]. With [`AllowedChanges::Add`], nothing is changed if a kind needs other changes as well.
     pub async fn make_declared<'a>(
         &self,
         registry: impl Into<Registry<'a>>,
-        may: May,
-    ) -> Result<Declared, DeclaredError> {
+        may: AllowedChanges,
+    ) -> Result<DeclareReport, DeclaredError> {
         let registry = registry.into();
-        let mut declared = Declared::default();
+        let mut declared = DeclareReport::default();
         if registry.kinds.is_empty() {
             return Ok(declared);
         }
-        let wanted = Schema::of(registry);
+        let wanted = Schema::from_registry(registry);
         let catalog = self.refuse_foreign_tables(registry).await?;
         let mut catalog = self.create_own_beside(catalog).await?;
         let mut records = self.declared_records().await?;
         refuse_other_owners(&records, registry.kinds)?;
-        if may != May::Drop {
+        if may != AllowedChanges::Drop {
             refuse_what_stays_no_more(&records, registry.kinds)?;
         }
         for attempt in 1.. {
@@ -135,8 +135,8 @@ impl Store {
         for kind in registry.kinds {
             let recorded = match may {
                 // Kinds and columns that have left the file have been dropped.
-                May::Drop => "",
-                May::Add | May::Change => records.stays(kind),
+                AllowedChanges::Drop => "",
+                AllowedChanges::Add | AllowedChanges::Change => records.stays(kind),
             };
             let stays = staying(kind, recorded);
             if stays != records.stays(kind) {
@@ -173,15 +173,18 @@ impl Store {
     pub async fn plan_declared<'a>(
         &self,
         registry: impl Into<Registry<'a>>,
-        may: May,
-    ) -> Result<(Vec<Step>, Declared), StoreError> {
+        may: AllowedChanges,
+    ) -> Result<(Vec<Step>, DeclareReport), StoreError> {
         let registry = registry.into();
-        let wanted = Schema::of(registry);
+        let wanted = Schema::from_registry(registry);
         let catalog = self.catalog().await?;
         let narrowed = self.narrowed(&catalog, &wanted).await?;
         let live = live_schema(&catalog, self.dialect(), &wanted, &narrowed);
         let (changes, left) = changes(&live, &wanted, may);
-        Ok((ddl::plan(&live, &changes), Declared { made: changes.iter().map(SchemaChange::sentence).collect(), left }))
+        Ok((
+            ddl::plan(&live, &changes),
+            DeclareReport { made: changes.iter().map(SchemaChange::sentence).collect(), left },
+        ))
     }
 
     /// Returns the columns of `wanted` whose new type holds less than the last declared one, with the type as it was declared, if the
@@ -237,10 +240,10 @@ impl Store {
     async fn change_tables(
         &self,
         wanted: &Schema,
-        may: May,
+        may: AllowedChanges,
         catalog: &Catalog,
         records: &DeclaredRecords,
-    ) -> Result<Declared, DeclaredError> {
+    ) -> Result<DeclareReport, DeclaredError> {
         // Do this before taking the connection that changes tables: SQLite may have no other one.
         self.announce_views(catalog, &wanted.views).await?;
         let narrowed = self.narrowed_by(records, catalog, wanted);
@@ -248,18 +251,18 @@ impl Store {
         // If the tables follow the declaration already, no lock is needed.
         if needed.is_empty() && catalog.foreign_view(&wanted.views).is_none() {
             self.record_views(catalog, &wanted.views, &[], false).await?;
-            return Ok(Declared { made: Vec::new(), left });
+            return Ok(DeclareReport { made: Vec::new(), left });
         }
         // No ledger records these changes. The tables themselves show if they were made.
         let mut migrating = self.migrating(Ledger::default()).await?;
         let catalog = migrating.catalog().await?;
-        if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != May::Drop) {
+        if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != AllowedChanges::Drop) {
             migrating.end().await?;
             return Err(DeclaredError::ForeignView(view.to_string()));
         }
         let live = live_schema(&catalog, self.dialect(), wanted, &narrowed);
         let (changes, left) = changes(&live, wanted, may);
-        let mut declared = Declared { made: Vec::new(), left };
+        let mut declared = DeclareReport { made: Vec::new(), left };
         let refused = refusal(&changes, wanted, may);
         if let Some(refused) = refused {
             migrating.end().await?;
@@ -290,7 +293,7 @@ impl Store {
 
     async fn make_step(
         &self,
-        migrating: &mut crate::ledger::migrations::Migrating,
+        migrating: &mut crate::ledger::migrations::MigrationSession,
         step: &Step,
     ) -> Result<(), StoreError> {
         let statements = self.dialect().step(step, &step.changes);
@@ -404,10 +407,10 @@ fn know(kind: &Kind, counted: Counted) {
 }
 
 /// Returns the changes that may be made, and the items that are left alone.
-fn changes(live: &Schema, wanted: &Schema, may: May) -> (Vec<SchemaChange>, Vec<String>) {
+fn changes(live: &Schema, wanted: &Schema, may: AllowedChanges) -> (Vec<SchemaChange>, Vec<String>) {
     let mut changes = ddl::diff(live, wanted);
     let mut left = Vec::new();
-    if may != May::Drop {
+    if may != AllowedChanges::Drop {
         let alone = left_alone(&changes);
         changes.retain(|change| !alone.contains(change));
         left = alone.iter().filter_map(described).collect();
@@ -421,7 +424,7 @@ fn changes(live: &Schema, wanted: &Schema, may: May) -> (Vec<SchemaChange>, Vec<
 }
 
 /// Returns the reason why these changes may not be made.
-fn refusal(changes: &[SchemaChange], wanted: &Schema, may: May) -> Option<DeclaredError> {
+fn refusal(changes: &[SchemaChange], wanted: &Schema, may: AllowedChanges) -> Option<DeclaredError> {
     let foreign = changes.iter().find_map(|change| match change {
         SchemaChange::PrimaryKey { table, .. } => Some(table.to_string()),
         _ => None,
@@ -429,11 +432,11 @@ fn refusal(changes: &[SchemaChange], wanted: &Schema, may: May) -> Option<Declar
     if let Some(table) = foreign {
         return Some(DeclaredError::Foreign(table));
     }
-    if may == May::Add && !changes.iter().all(adds) {
+    if may == AllowedChanges::Add && !changes.iter().all(adds) {
         return Some(DeclaredError::MoreThanAdded(changes.iter().map(SchemaChange::sentence).collect()));
     }
     let losses = ddl::losses(changes, wanted);
-    (may != May::Drop && !losses.is_empty()).then_some(DeclaredError::Destructive(losses))
+    (may != AllowedChanges::Drop && !losses.is_empty()).then_some(DeclaredError::Destructive(losses))
 }
 
 /// Describes an item that is left alone. The key of such a column is not mentioned.

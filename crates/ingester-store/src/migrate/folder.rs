@@ -2,12 +2,12 @@
 
 use super::error::GenerateError;
 use super::lock_file::{LOCK_FILE, LockFile, ReleasedMigration};
-use super::released::{self, Released, checksum};
+use super::released::{self, ReleasedSchema, checksum};
 use crate::files::{self, Readers};
 use crate::ledger::Ledger;
 use ingester_core::schema::Ident;
 use ingester_core::{Registry, check_registry};
-use ingester_sql::ddl::{self, Phase, Schema, SchemaChange, Servers, Step};
+use ingester_sql::ddl::{self, Schema, SchemaChange, Servers, Step, StepKind};
 use ingester_sql::dialect::Dialect;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -111,7 +111,7 @@ impl Folder {
     ///
     /// # Errors
     /// If the lock file or a migration cannot be read, or differs from the released one.
-    pub fn released(&self) -> Result<Released, GenerateError> {
+    pub fn released(&self) -> Result<ReleasedSchema, GenerateError> {
         let lock_file = self.lock_file()?;
         let mut files = BTreeMap::new();
         for path in lock_file.migrations.iter().flat_map(|migration| migration.files.keys()) {
@@ -119,7 +119,7 @@ impl Folder {
                 files.insert(path.clone(), text.into());
             }
         }
-        Released::new(lock_file, files)
+        ReleasedSchema::new(lock_file, files)
     }
 
     fn plan(&self, registry: Registry<'_>, options: &GenerateOptions<'_>) -> Result<Generated, GenerateError> {
@@ -129,7 +129,7 @@ impl Folder {
         let amended = if options.amend { Some(self.take_back(&mut lock_file)?) } else { None };
         let left_out = self.set_dialects(&mut lock_file, options.dialects)?;
         let dialects = lock_file.dialects();
-        let code = Schema::of(registry);
+        let code = Schema::from_registry(registry);
         let changes = ddl::diff(&lock_file.tables, &code);
         let mut losses = ddl::losses(&changes, &code);
         losses.extend(ddl::staying_losses(&lock_file.tables, &code, &changes));
@@ -346,7 +346,7 @@ fn file(dialect: Dialect, steps: &[Step], backfilled: &Schema) -> String {
             text.push('\n');
         }
         // For created tables, the statements say everything.
-        if step.phase != Phase::CreateTables {
+        if step.phase != StepKind::CreateTables {
             for line in ddl::summary(&step.changes, &all, backfilled, dialect.servers(), &[]).lines() {
                 let _ = writeln!(text, "-- {line}");
             }
@@ -415,7 +415,7 @@ fn failed(path: &Path, source: io::Error) -> GenerateError {
 mod tests {
     use super::*;
     use crate::Store;
-    use crate::migrate::May;
+    use crate::migrate::AllowedChanges;
     use ingester_core::Kind;
     use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
     use ingester_core::schema::{Column, Field, Key, Shape, SqlType, Stays, Table, TableParts};
@@ -480,7 +480,7 @@ mod tests {
             folder.generate(KINDS, &NO).unwrap_err().to_string(),
             folder.check(KINDS).unwrap_err().to_string(),
             Store::in_memory(KINDS).await.map(drop).unwrap_err().to_string(),
-            store.make_declared(KINDS, May::Add).await.unwrap_err().to_string(),
+            store.make_declared(KINDS, AllowedChanges::Add).await.unwrap_err().to_string(),
         ] {
             let said = "kinds `example.com/v1 Second` and `example.com/v1 SecondWider` have one table, `second`";
             assert!(error.contains(said), "{error}");

@@ -2,7 +2,7 @@
 
 use super::error::ApplyError;
 use super::progress::is_done;
-use super::released::Released;
+use super::released::ReleasedSchema;
 use crate::ledger::migrations::LedgerEntry;
 use crate::store::Store;
 use ingester_sql::ddl::SchemaChange;
@@ -51,7 +51,7 @@ pub struct MigrationInfo {
 
 /// A migration that a run would reach.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Planned {
+pub struct PlannedMigration {
     /// The migration's name.
     pub migration: String,
     /// The changes that it makes.
@@ -62,7 +62,7 @@ pub struct Planned {
     pub is_done: bool,
 }
 
-impl Released {
+impl ReleasedSchema {
     /// Returns every migration that the program or the database has, in their order.
     ///
     /// # Errors
@@ -89,11 +89,11 @@ impl Released {
         Ok(all.into_values().collect())
     }
 
-    /// Returns the migrations that [`Released::apply`] would run on this database now.
+    /// Returns the migrations that [`ReleasedSchema::apply`] would run on this database now.
     ///
     /// # Errors
-    /// As [`Released::pending`].
-    pub async fn plan(&self, store: &Store) -> Result<Vec<Planned>, ApplyError> {
+    /// As [`ReleasedSchema::pending`].
+    pub async fn plan(&self, store: &Store) -> Result<Vec<PlannedMigration>, ApplyError> {
         let (dialect, entries) = (store.dialect(), self.entries(store).await?);
         self.check(dialect, &entries)?;
         self.refuse_foreign(store).await?;
@@ -102,7 +102,7 @@ impl Released {
         let mut planned = Vec::new();
         for released in self.unrun(&entries) {
             let uncertain = unknown || entries.contains_key(&i64::from(released.version));
-            planned.push(Planned {
+            planned.push(PlannedMigration {
                 migration: released.name(),
                 changes: released.changes.clone(),
                 sql: self.migration(dialect, released, true)?.sql.as_str().to_owned(),

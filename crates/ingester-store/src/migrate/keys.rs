@@ -7,7 +7,7 @@
 use super::drift::has_key;
 use crate::driver::{ErrorClass, StoreError};
 use crate::ledger::catalog::FoundTable;
-use crate::ledger::migrations::Migrating;
+use crate::ledger::migrations::MigrationSession;
 use crate::store::waiting_for;
 use ingester_core::schema::Ident;
 use ingester_sql::ddl::{KeyDef, SchemaChange};
@@ -23,7 +23,7 @@ fn added(changes: &[SchemaChange]) -> impl Iterator<Item = (Ident, &KeyDef)> {
 
 /// Returns true if any of these changes adds a key to a table with rows that has to be made while others write.
 pub(super) async fn any_beside_writers(
-    migrating: &mut Migrating,
+    migrating: &mut MigrationSession,
     changes: &[SchemaChange],
 ) -> Result<bool, StoreError> {
     if !migrating.dialect().makes_keys_beside_writers() || added(changes).next().is_none() {
@@ -40,7 +40,7 @@ pub(super) async fn any_beside_writers(
 
 /// Makes the keys that the changes of a step add to tables with rows, while others write. Returns true if nothing is left of the step.
 pub(super) async fn make_beside_writers(
-    migrating: &mut Migrating,
+    migrating: &mut MigrationSession,
     changes: &[SchemaChange],
 ) -> Result<bool, StoreError> {
     let dialect = migrating.dialect();

@@ -13,7 +13,7 @@ pub(super) const LOCK_FILE: &str = "schema.lock.json";
 
 /// The contents of the lock file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "LockFileContent", into = "LockFileContent")]
 pub struct LockFile {
     /// The table in which a database records the migrations that it has run.
     pub ledger: Ledger,
@@ -30,7 +30,7 @@ pub struct LockFile {
 /// The lock file in its written form.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct LockFileContent {
     #[serde(default, skip_serializing_if = "Ledger::is_default")]
     ledger: Ledger,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -43,17 +43,17 @@ struct Written {
     migrations: Vec<ReleasedMigration>,
 }
 
-impl From<Written> for LockFile {
-    fn from(written: Written) -> Self {
-        let Written { ledger, dialects, tables, views, definitions, migrations } = written;
+impl From<LockFileContent> for LockFile {
+    fn from(written: LockFileContent) -> Self {
+        let LockFileContent { ledger, dialects, tables, views, definitions, migrations } = written;
         LockFile { ledger, dialects, tables: Schema { tables, views }, definitions, migrations }
     }
 }
 
-impl From<LockFile> for Written {
+impl From<LockFile> for LockFileContent {
     fn from(file: LockFile) -> Self {
         let LockFile { ledger, dialects, tables: Schema { tables, views }, definitions, migrations } = file;
-        Written { ledger, dialects, tables, views, definitions, migrations }
+        LockFileContent { ledger, dialects, tables, views, definitions, migrations }
     }
 }
 

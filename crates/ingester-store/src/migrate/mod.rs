@@ -18,12 +18,12 @@ mod progress;
 mod released;
 
 pub use crate::ledger::{Ledger, LedgerError};
-pub use apply::{Applied, Lacking, Progress, schema_of};
+pub use apply::{ApplyReport, MissingParts, Progress, schema_of};
 pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColumn};
-pub use declared::{Declared, DeclaredError, May, left_alone};
+pub use declared::{AllowedChanges, DeclareReport, DeclaredError, left_alone};
 pub use drift::{Drift, drift, own_drift};
 pub use error::{ApplyError, GenerateError};
 pub use folder::{Folder, GenerateOptions, Outcome, assert_current};
-pub use info::{MigrationInfo, MigrationState, Planned};
+pub use info::{MigrationInfo, MigrationState, PlannedMigration};
 pub use lock_file::{Definitions, LockFile, ReleasedMigration};
-pub use released::Released;
+pub use released::ReleasedSchema;

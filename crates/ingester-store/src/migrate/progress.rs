@@ -18,16 +18,16 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     let steps = steps_of(changes);
     // A step that makes several keys may have stopped at any of them.
     let alone = dialect.makes_keys_beside_writers();
-    let mut things: Vec<Thing<'_>> = Vec::new();
+    let mut things: Vec<ChangedItem<'_>> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         let mut effects: Vec<Effect<'_>> =
             step.iter().flat_map(|change| effects(change, up && alone, !up && alone)).collect();
         // If an item takes another's name in the same step, the old one existed before, and the new one exists after.
-        effects.sort_by_key(|effect| effect.before == InCatalog::Absent);
+        effects.sort_by_key(|effect| effect.before == CatalogState::Absent);
         for Effect { name, before, after } in effects {
             let last = things.iter_mut().find(|thing| thing.name == name);
             match last {
-                None => things.push(Thing { name, states: vec![(number, before, after)] }),
+                None => things.push(ChangedItem { name, states: vec![(number, before, after)] }),
                 Some(thing) => match thing.states.last_mut() {
                     Some((last, _, its)) if *last == number => *its = after,
                     _ => thing.states.push((number, before, after)),
@@ -37,7 +37,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     }
     // A column can only be found once its table has the right name.
     let waits = |name: Name, place: usize| {
-        let changes = |thing: &Thing<'_>| thing.states.iter().any(|(step, ..)| *step >= place);
+        let changes = |thing: &ChangedItem<'_>| thing.states.iter().any(|(step, ..)| *step >= place);
         name.within().is_some_and(|of| things.iter().any(|thing| thing.name == Name::Table(of) && changes(thing)))
     };
     let is_at = |place: usize| {
@@ -47,7 +47,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
             waits(thing.name, place) || is(thing.name, state, &named, catalog, dialect)
         })
     };
-    let made_again = |thing: &Thing<'_>| thing.states.len() > 1 && thing.states[0].1 == InCatalog::Any;
+    let made_again = |thing: &ChangedItem<'_>| thing.states.len() > 1 && thing.states[0].1 == CatalogState::Any;
     let mut places = 0..=steps.len();
     match up && things.iter().any(made_again) {
         true => places.find(|place| is_at(*place)),
@@ -72,7 +72,7 @@ enum Name {
 
 /// The known state of an item at one place.
 #[derive(Clone, Copy, PartialEq)]
-enum InCatalog<'c> {
+enum CatalogState<'c> {
     /// Nothing is known. A statement that can be repeated leads from any state to the next one.
     Any,
     Absent,
@@ -86,24 +86,24 @@ enum InCatalog<'c> {
 /// The effect of a change on one item.
 struct Effect<'c> {
     name: Name,
-    before: InCatalog<'c>,
-    after: InCatalog<'c>,
+    before: CatalogState<'c>,
+    after: CatalogState<'c>,
 }
 
 /// One item, with each step that changes it: the step's number, and the states before and after.
-struct Thing<'c> {
+struct ChangedItem<'c> {
     name: Name,
-    states: Vec<(usize, InCatalog<'c>, InCatalog<'c>)>,
+    states: Vec<(usize, CatalogState<'c>, CatalogState<'c>)>,
 }
 
-impl<'c> Thing<'c> {
+impl<'c> ChangedItem<'c> {
     /// Returns the state after `place` steps, and the number of steps after which that state is given.
-    fn at(&self, place: usize) -> (usize, InCatalog<'c>) {
+    fn at(&self, place: usize) -> (usize, CatalogState<'c>) {
         let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(step, before, _)| (*step, *before));
         let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(step, _, after)| (step + 1, *after));
         match (last, next) {
-            (_, Some((_, InCatalog::Any))) | (None, None) => (place, InCatalog::Any),
-            (_, Some(unmade @ (_, InCatalog::Unmade(_)))) => unmade,
+            (_, Some((_, CatalogState::Any))) | (None, None) => (place, CatalogState::Any),
+            (_, Some(unmade @ (_, CatalogState::Unmade(_)))) => unmade,
             (Some(state), _) | (None, Some(state)) => state,
         }
     }
@@ -139,7 +139,7 @@ impl Name {
 /// Returns the effect of a change on each item. Statements about whole tables and views can be repeated. If keys are made one by one, an
 /// interrupted step may have made some of its keys: the `added` ones on the way up, or the `dropped` ones on the way down.
 fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>> {
-    use InCatalog::{Absent, Any, Column, Exists, Key, Unmade};
+    use CatalogState::{Absent, Any, Column, Exists, Key, Unmade};
     let effect = |name, before, after| Effect { name, before, after };
     match change {
         SchemaChange::CreateTable(table) => vec![effect(Name::Table(table.name), Any, Exists)],
@@ -182,7 +182,7 @@ fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>>
 /// table are in no state.
 fn is(
     name: Name,
-    state: InCatalog<'_>,
+    state: CatalogState<'_>,
     named: &dyn Fn(&[Ident]) -> Vec<Ident>,
     catalog: &Catalog,
     dialect: Dialect,
@@ -192,25 +192,25 @@ fn is(
     let has_name =
         |of: Ident, key: Ident| within(of, &|found| found.keys.contains_key(dialect.key_name(of, key).as_str()));
     match (name, state) {
-        (_, InCatalog::Any) => true,
-        (Name::Table(name), InCatalog::Absent) => table(name).is_none(),
+        (_, CatalogState::Any) => true,
+        (Name::Table(name), CatalogState::Absent) => table(name).is_none(),
         (Name::Table(name), _) => table(name).is_some(),
-        (Name::View(name), InCatalog::Absent) => !catalog.views.contains_key(name.as_str()),
+        (Name::View(name), CatalogState::Absent) => !catalog.views.contains_key(name.as_str()),
         (Name::View(name), _) => catalog.views.contains_key(name.as_str()),
-        (Name::Column(of, name), InCatalog::Column(column)) => {
+        (Name::Column(of, name), CatalogState::Column(column)) => {
             within(of, &|found| found.column(name.as_str()).is_some_and(|found| is_column(dialect, column, found)))
         }
-        (Name::Column(of, name), InCatalog::Exists) => within(of, &|found| found.column(name.as_str()).is_some()),
+        (Name::Column(of, name), CatalogState::Exists) => within(of, &|found| found.column(name.as_str()).is_some()),
         (Name::Column(of, name), _) => within(of, &|found| found.column(name.as_str()).is_none()),
-        (Name::Key(of, name), InCatalog::Key(columns)) => {
+        (Name::Key(of, name), CatalogState::Key(columns)) => {
             within(of, &|found| has_key(dialect, of, &KeyDef { name, columns: named(columns) }, found))
         }
-        (Name::Key(of, name), InCatalog::Unmade(columns)) => {
+        (Name::Key(of, name), CatalogState::Unmade(columns)) => {
             let is_made = |found: &FoundTable| has_key(dialect, of, &KeyDef { name, columns: named(columns) }, found);
             within(of, &|found| is_made(found) || !has_name(of, name))
         }
         (Name::Key(of, name), _) => within(of, &|_| true) && !has_name(of, name),
-        (Name::PrimaryKey(of), InCatalog::Key(columns)) => {
+        (Name::PrimaryKey(of), CatalogState::Key(columns)) => {
             within(of, &|found| same_names(&named(columns), &found.primary_key))
         }
         (Name::PrimaryKey(_), _) => true,

@@ -13,12 +13,12 @@ use std::fmt::Write as _;
 
 /// The lock file with the texts of its migrations.
 #[derive(Clone, Debug, Default)]
-pub struct Released {
+pub struct ReleasedSchema {
     lock_file: LockFile,
     files: BTreeMap<String, Cow<'static, str>>,
 }
 
-impl Released {
+impl ReleasedSchema {
     /// Returns a lock file with the files that it names.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Released {
                 return Err(GenerateError::Edited { path: path.clone() });
             }
         }
-        Ok(Released { lock_file, files })
+        Ok(ReleasedSchema { lock_file, files })
     }
 
     /// Returns the contents of the lock file.
@@ -69,13 +69,13 @@ impl Released {
     }
 }
 
-impl TryFrom<GeneratedSql> for Released {
+impl TryFrom<GeneratedSql> for ReleasedSchema {
     type Error = GenerateError;
 
     fn try_from(sql: GeneratedSql) -> Result<Self, GenerateError> {
         let lock_file = serde_json::from_str(sql.lock)
             .map_err(|error| GenerateError::LockFile { path: "schema.lock.json".into(), reason: error.to_string() })?;
-        Released::new(
+        ReleasedSchema::new(
             lock_file,
             sql.files.iter().map(|(path, text)| ((*path).to_owned(), Cow::Borrowed(*text))).collect(),
         )
@@ -114,7 +114,7 @@ pub(super) fn checksum(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LockFile, Released, ReleasedMigration, checksum};
+    use super::{LockFile, ReleasedMigration, ReleasedSchema, checksum};
     use crate::driver::ConnectOptions;
     use crate::store::Store;
     use std::collections::BTreeMap;
@@ -129,7 +129,7 @@ mod tests {
             files: BTreeMap::from([(path.clone(), checksum("SELECT 1"))]),
         };
         let lock_file = LockFile { migrations: vec![migration], ..LockFile::default() };
-        let released = Released::new(lock_file, BTreeMap::from([(path, "SELECT 1".into())])).unwrap();
+        let released = ReleasedSchema::new(lock_file, BTreeMap::from([(path, "SELECT 1".into())])).unwrap();
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
         let error = released.apply(&store, &mut |_| {}).await.unwrap_err().to_string();
         assert!(error.starts_with("migration 0001_a was released without files for sqlite; "), "{error}");

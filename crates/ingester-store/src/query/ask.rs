@@ -2,15 +2,15 @@
 
 use super::cursor::Cursor;
 use super::found::FoundRow;
-use crate::driver::{About, StoreError};
+use crate::driver::{ErrorSubject, StoreError};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{CountAt, CountRoutes, CountRows, Explain, Select};
-use ingester_sql::dialect::{Dialect, OfGroup, Range};
-use ingester_sql::query::{Checked, Continue, Query, QueryError, Route, Routes, TokenError};
+use ingester_sql::dialect::{Dialect, GroupFilter, Range};
+use ingester_sql::query::{CheckedQuery, Continue, Query, QueryError, Route, Routes, TokenError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,13 +37,13 @@ impl Default for Limits {
 impl Limits {
     /// Sets [`time`](Self::time).
     #[must_use]
-    pub const fn time(self, time: Duration) -> Self {
+    pub const fn with_time(self, time: Duration) -> Self {
         Limits { time, ..self }
     }
 
     /// Sets [`rows`](Self::rows).
     #[must_use]
-    pub const fn rows(self, rows: usize) -> Self {
+    pub const fn with_rows(self, rows: usize) -> Self {
         Limits { rows, ..self }
     }
 
@@ -56,17 +56,17 @@ impl Limits {
 
 /// The parts of each row to read, in addition to the uid and the columns of the order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RequestedParts {
     /// The indexes of columns in the table.
     pub places: Vec<usize>,
     /// True to read the labels: from their own table, or from the stored JSON if the kind has no such table.
     pub labels: bool,
 }
 
-impl Wanted {
+impl RequestedParts {
     /// Reads the whole object, as it is stored.
     pub fn object() -> Self {
-        Wanted { places: vec![base::JSON], labels: false }
+        RequestedParts { places: vec![base::JSON], labels: false }
     }
 }
 
@@ -112,11 +112,11 @@ pub struct Page {
 
 /// A query about one kind, ready to run. Readers share it.
 #[derive(Clone)]
-pub struct Asked<'s> {
+pub struct PreparedQuery<'s> {
     store: &'s Store,
-    checked: Arc<Checked>,
+    checked: Arc<CheckedQuery>,
     routes: Arc<Routes>,
-    group: Arc<OfGroup>,
+    group: Arc<GroupFilter>,
     limits: Limits,
     fingerprint: u64,
 }
@@ -141,7 +141,7 @@ impl Store {
     ///
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
-    pub fn ask_about(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Asked<'_>, QueryError> {
+    pub fn ask_about(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<PreparedQuery<'_>, QueryError> {
         self.ask_table(kind, kind.table(), query, limits)
     }
 
@@ -152,16 +152,16 @@ impl Store {
         table: &'static Table,
         query: &Query,
         limits: Limits,
-    ) -> Result<Asked<'_>, QueryError> {
+    ) -> Result<PreparedQuery<'_>, QueryError> {
         let checked = Arc::new(query.check_at(table, self.now())?);
-        let (routes, group) = (Arc::new(checked.routes()), Arc::new(OfGroup::new(kind.group())));
-        Ok(Asked { store: self, checked, routes, group, limits, fingerprint: query.fingerprint(table) })
+        let (routes, group) = (Arc::new(checked.routes()), Arc::new(GroupFilter::new(kind.group())));
+        Ok(PreparedQuery { store: self, checked, routes, group, limits, fingerprint: query.fingerprint(table) })
     }
 }
 
-impl<'s> Asked<'s> {
+impl<'s> PreparedQuery<'s> {
     /// Returns the checked query.
-    pub fn checked(&self) -> &Checked {
+    pub fn checked(&self) -> &CheckedQuery {
         &self.checked
     }
 
@@ -171,13 +171,13 @@ impl<'s> Asked<'s> {
     }
 
     /// Returns the query with the tokens of another query in the same order.
-    pub(super) fn with_tokens_of(self, other: &Asked<'_>) -> Self {
-        Asked { fingerprint: other.fingerprint, ..self }
+    pub(super) fn with_tokens_of(self, other: &PreparedQuery<'_>) -> Self {
+        PreparedQuery { fingerprint: other.fingerprint, ..self }
     }
 
     /// Returns the token of the page that begins after a row.
     pub(super) fn token_after(&self, row: &FoundRow) -> Result<Option<String>, AskError> {
-        let mut reader = self.reader(&Wanted::default(), None)?;
+        let mut reader = self.reader(&RequestedParts::default(), None)?;
         reader.go_on_after(row);
         Ok(reader.token()?)
     }
@@ -192,7 +192,7 @@ impl<'s> Asked<'s> {
     ///
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
-    pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
+    pub async fn page(&self, wanted: &RequestedParts, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         let mut reader = self.reader(wanted, token)?;
         let most = limit.clamp(1, self.limits.rows);
         let (mut rows, mut bytes) = (Vec::new(), 0);
@@ -225,7 +225,7 @@ impl<'s> Asked<'s> {
     ///
     /// # Errors
     /// [`TokenError`] when the token is not from this query.
-    pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<Reader<'s>, TokenError> {
+    pub fn reader(&self, wanted: &RequestedParts, token: Option<&str>) -> Result<Reader<'s>, TokenError> {
         let cursor = match token {
             None => Cursor::begin(&self.checked),
             Some(token) => {
@@ -249,13 +249,13 @@ impl<'s> Asked<'s> {
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
-    pub async fn at_once(&self, wanted: &Wanted, most: usize) -> Result<Option<Vec<FoundRow>>, AskError> {
+    pub async fn at_once(&self, wanted: &RequestedParts, most: usize) -> Result<Option<Vec<FoundRow>>, AskError> {
         let places: Arc<[usize]> = Select::places(&self.checked, &wanted.places).into();
         let cursor = Cursor::begin(&self.checked);
         let range = &cursor.range().unwrap_or(Range { null: None, after: None });
         let read = async |route| self.in_time(&self.select(wanted, (range, route), most.saturating_add(1))).await;
         let rows = match read(self.route(Routes::best).await?).await {
-            Err(AskError::Store(error)) if error.is_about(About::Key) => read(Route::Free).await?,
+            Err(AskError::Store(error)) if error.is_about(ErrorSubject::Key) => read(Route::Free).await?,
             rows => rows?,
         };
         let row = |values| FoundRow { places: places.clone(), values, labels: None };
@@ -272,14 +272,16 @@ impl<'s> Asked<'s> {
     }
 
     /// Returns the number of rows of this query and of another one, in one state of the database.
-    pub(super) async fn count_with(&self, other: &Asked<'_>) -> Result<u64, AskError> {
+    pub(super) async fn count_with(&self, other: &PreparedQuery<'_>) -> Result<u64, AskError> {
         let both = |[present, former]: [Route; 2]| CountAt {
             present: self.count_rows(present),
             former: other.count_rows(former),
         };
         let routes = [self.route(Routes::best_to_count).await?, other.route(Routes::best_to_count).await?];
         let counted = match self.in_time(&both(routes)).await {
-            Err(AskError::Store(error)) if error.is_about(About::Key) => self.in_time(&both([Route::Free; 2])).await?,
+            Err(AskError::Store(error)) if error.is_about(ErrorSubject::Key) => {
+                self.in_time(&both([Route::Free; 2])).await?
+            }
             counted => counted?,
         };
         Ok(counted.first().copied().unwrap_or(0))
@@ -304,7 +306,7 @@ impl<'s> Asked<'s> {
         let count = |route| CountRows { by, limit, ..self.count_rows(route) };
         let route = self.route(Routes::best_to_count).await?;
         match self.in_time(&count(route)).await {
-            Err(AskError::Store(error)) if error.is_about(About::Key) => self.in_time(&count(Route::Free)).await,
+            Err(AskError::Store(error)) if error.is_about(ErrorSubject::Key) => self.in_time(&count(Route::Free)).await,
             counted => counted,
         }
     }
@@ -320,7 +322,7 @@ impl<'s> Asked<'s> {
         }
         match self.in_time(&CountRoutes::new(&self.checked, counted, self.milliseconds())).await {
             Ok(found) => Ok(best(&self.routes, found.first().map_or(&[][..], Vec::as_slice))),
-            Err(AskError::Store(error)) if error.is_about(About::Key) => Ok(Route::Free),
+            Err(AskError::Store(error)) if error.is_about(ErrorSubject::Key) => Ok(Route::Free),
             Err(error) => Err(error),
         }
     }
@@ -329,20 +331,30 @@ impl<'s> Asked<'s> {
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
-    pub async fn explain(&self, wanted: &Wanted, limit: usize) -> Result<Explained, AskError> {
+    pub async fn explain(&self, wanted: &RequestedParts, limit: usize) -> Result<Explanation, AskError> {
         self.explain_page(wanted, limit, &Cursor::begin(&self.checked)).await
     }
 
-    /// Like [`Asked::explain`], for the page of a token.
+    /// Like [`PreparedQuery::explain`], for the page of a token.
     ///
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
-    pub async fn explain_after(&self, wanted: &Wanted, limit: usize, token: &str) -> Result<Explained, AskError> {
+    pub async fn explain_after(
+        &self,
+        wanted: &RequestedParts,
+        limit: usize,
+        token: &str,
+    ) -> Result<Explanation, AskError> {
         let cursor = self.reader(wanted, Some(token))?.cursor;
         self.explain_page(wanted, limit, &cursor).await
     }
 
-    async fn explain_page(&self, wanted: &Wanted, limit: usize, cursor: &Cursor) -> Result<Explained, AskError> {
+    async fn explain_page(
+        &self,
+        wanted: &RequestedParts,
+        limit: usize,
+        cursor: &Cursor,
+    ) -> Result<Explanation, AskError> {
         use ingester_sql::dialect::Statement as _;
         let range = &cursor.range().unwrap_or(Range { null: None, after: None });
         let route = self.route(Routes::best).await?;
@@ -350,10 +362,10 @@ impl<'s> Asked<'s> {
         let dialect = self.store.dialect();
         let plan = self.in_time(&Explain { statement, dialect }).await?;
         let parameters = statement.params_in(dialect).iter().map(|param| format!("{param:?}")).collect();
-        Ok(Explained { sql: statement.sql(dialect).as_str().to_owned(), parameters, plan })
+        Ok(Explanation { sql: statement.sql(dialect).as_str().to_owned(), parameters, plan })
     }
 
-    fn select<'a>(&'a self, wanted: &Wanted, way: (&'a Range<'a>, Route), limit: usize) -> Select<'a> {
+    fn select<'a>(&'a self, wanted: &RequestedParts, way: (&'a Range<'a>, Route), limit: usize) -> Select<'a> {
         Select::new(&self.checked, &self.group, &wanted.places, way, limit, self.milliseconds())
     }
 
@@ -370,7 +382,7 @@ impl<'s> Asked<'s> {
 
 /// A statement, and the database's plan for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explained {
+pub struct Explanation {
     /// The statement's text.
     pub sql: String,
     /// The statement's parameters, for people.
@@ -381,8 +393,8 @@ pub struct Explained {
 
 /// Reads the rows of a query, portion by portion.
 pub struct Reader<'s> {
-    asked: Asked<'s>,
-    wanted: Wanted,
+    asked: PreparedQuery<'s>,
+    wanted: RequestedParts,
     places: Arc<[usize]>,
     cursor: Cursor,
     /// The number of rows in the next portion.
@@ -431,7 +443,7 @@ impl Reader<'_> {
             };
             let read = match self.asked.in_time(&self.asked.select(&self.wanted, (&range, route), limit)).await {
                 // Somebody has dropped the key by hand. `ingester schema verify` reports it; reads go on without the key.
-                Err(AskError::Store(error)) if error.is_about(About::Key) && route != Route::Free => {
+                Err(AskError::Store(error)) if error.is_about(ErrorSubject::Key) && route != Route::Free => {
                     self.route = Some(Route::Free);
                     continue;
                 }
@@ -465,7 +477,7 @@ impl Reader<'_> {
         if !self.asked.checked.table().companions {
             for row in rows {
                 // If the stored text is not an object, it has no labels either.
-                let object = Object::parse(row.text(base::JSON), ManagedFields::Keep).ok();
+                let object = Object::parse(row.get_text(base::JSON), ManagedFields::Keep).ok();
                 row.labels = Some(object.map(|object| object.meta().labels.clone()).unwrap_or_default());
             }
             return Ok(());

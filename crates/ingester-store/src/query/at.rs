@@ -4,15 +4,15 @@
 //! answers are merged in its order. Rows move from the main table into the history and never back. So the main table is always read first,
 //! and a version that moves meanwhile is found twice instead of missed.
 
-use super::ask::{AskError, Asked, Limits, Page, Wanted};
+use super::ask::{AskError, Limits, Page, PreparedQuery, RequestedParts};
 use super::found::FoundRow;
-use crate::changes::What;
+use crate::changes::ChangeKind;
 use crate::rows::SETTLED;
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::schema::{Companion, History, Many, base};
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::{Checked, Condition, Filter, Order, Query, QueryError, States, Test};
+use ingester_sql::query::{CheckedQuery, Condition, Filter, Order, Query, QueryError, States, Test};
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -21,11 +21,11 @@ const AHEAD: i64 = 5_000_000;
 
 /// A query about the objects of one kind as they were at a moment, ready to run.
 #[derive(Clone)]
-pub struct AskedAt<'s> {
+pub struct PastQuery<'s> {
     store: &'s Store,
     moment: Micros,
-    present: Asked<'s>,
-    former: Asked<'s>,
+    present: PreparedQuery<'s>,
+    former: PreparedQuery<'s>,
 }
 
 /// A version of an object: the content of its row for some time.
@@ -37,7 +37,7 @@ pub struct ObjectVersion {
     pub to: Option<Micros>,
     /// The change with which it began; `None` if the version before it is not known, because this is the first one, or the one before was
     /// purged.
-    pub change: Option<What>,
+    pub change: Option<ChangeKind>,
     /// The requested columns of the row.
     pub row: FoundRow,
 }
@@ -65,7 +65,7 @@ impl Store {
         query: &Query,
         moment: Micros,
         limits: Limits,
-    ) -> Result<AskedAt<'_>, QueryError> {
+    ) -> Result<PastQuery<'_>, QueryError> {
         let History { table: former, .. } = history(kind)?;
         let now = self.now();
         if moment.0 > now.0.saturating_add(AHEAD) {
@@ -83,7 +83,7 @@ impl Store {
             return Err(QueryError::WrongTest { field: many.name.to_string(), how, why });
         }
         let former = self.ask_table(kind, former, &past, limits)?.with_tokens_of(&present);
-        Ok(AskedAt { store: self, moment, present, former })
+        Ok(PastQuery { store: self, moment, present, former })
     }
 
     /// Waits until the answers about a moment can no longer change, because every write with an earlier time is visible. That is true after
@@ -111,7 +111,7 @@ impl Store {
         &self,
         kind: &Kind,
         uid: &str,
-        wanted: &Wanted,
+        wanted: &RequestedParts,
         (limit, token): (usize, Option<&str>),
         limits: Limits,
     ) -> Result<HistoryPage, AskError> {
@@ -123,13 +123,13 @@ impl Store {
         let present = match token {
             Some(_) => None,
             None => {
-                let wanted = Wanted { places: places.clone(), ..wanted.clone() };
+                let wanted = RequestedParts { places: places.clone(), ..wanted.clone() };
                 let asked = self.ask_table(kind, kind.table(), &of(Vec::new()), limits)?;
                 asked.page(&wanted, 1, None).await?.rows.pop()
             }
         };
         places.extend([history.valid_to(), history.change()]);
-        let wanted = Wanted { places, ..wanted.clone() };
+        let wanted = RequestedParts { places, ..wanted.clone() };
         let asked = self.ask_table(kind, history.table, &of(order("valid_from")), limits)?;
         // Read one more version: it has the change with which the last one began. If the limit of bytes cuts this page, it is the first of
         // the next one.
@@ -138,7 +138,7 @@ impl Store {
         let before = match next.as_deref() {
             _ if former.len() > limit => former.pop(),
             Some(next) => {
-                let ends = Wanted { places: vec![history.valid_to(), history.change()], labels: false };
+                let ends = RequestedParts { places: vec![history.valid_to(), history.change()], labels: false };
                 asked.page(&ends, 1, Some(next)).await?.rows.pop()
             }
             None => None,
@@ -161,7 +161,8 @@ impl Store {
                 row,
             })
             .collect();
-        let ended = |row: &FoundRow| (row.time(history.valid_to()), What::of(row.text(history.change())));
+        let ended =
+            |row: &FoundRow| (row.time(history.valid_to()), ChangeKind::from_text(row.get_text(history.change())));
         for place in 0..versions.len() {
             let before = versions.get(place + 1).map(|version| &version.row).or(before.as_ref()).map(ended);
             let version = &mut versions[place];
@@ -185,9 +186,9 @@ pub(super) fn history(kind: &Kind) -> Result<History, QueryError> {
     kind.history().ok_or(QueryError::NoHistory { kind: kind.kind() })
 }
 
-impl AskedAt<'_> {
+impl PastQuery<'_> {
     /// Returns the checked query for the present rows.
-    pub fn checked(&self) -> &Checked {
+    pub fn checked(&self) -> &CheckedQuery {
         self.present.checked()
     }
 
@@ -201,7 +202,7 @@ impl AskedAt<'_> {
     ///
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
-    pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
+    pub async fn page(&self, wanted: &RequestedParts, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         let (order, is_padded) = (self.present.checked().order(), self.present.dialect().pads_texts());
         let compare = |a: &FoundRow, b: &FoundRow| {
             order.iter().fold(Ordering::Equal, |so_far, key| {
@@ -234,7 +235,7 @@ impl AskedAt<'_> {
     }
 
     /// Returns the queries of the two tables: the present rows, and the former versions.
-    pub(super) fn statements(&self) -> [&Asked<'_>; 2] {
+    pub(super) fn statements(&self) -> [&PreparedQuery<'_>; 2] {
         [&self.present, &self.former]
     }
 

@@ -1,7 +1,7 @@
 //! Counts the objects of a kind by state, now and at past moments, counts rejects, and reads the records of units and rules.
 
 use super::ask::AskError;
-use crate::driver::About;
+use crate::driver::ErrorSubject;
 use crate::rows::units::{RuleRecord, UnitRecord};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -10,7 +10,7 @@ use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
     CountRejects, CreatedOverTime, Ends, EndsOverTime, ListRejects, RecordedReject, RejectCount, RejectsOf,
 };
-use ingester_sql::dialect::{OfGroup, Query, SETTINGS};
+use ingester_sql::dialect::{GroupFilter, Query, SETTINGS};
 use std::time::Duration;
 
 /// Numbers of objects by their states.
@@ -74,7 +74,7 @@ impl Store {
 
     /// Returns the rows of a kind's table, counted by the steps in which they were evicted and deleted.
     async fn ends(&self, kind: &Kind, moments: &[Micros], time: Duration) -> Result<Vec<Ends>, AskError> {
-        let (table, group, milliseconds) = (kind.table(), &OfGroup::new(kind.group()), milliseconds(time));
+        let (table, group, milliseconds) = (kind.table(), &GroupFilter::new(kind.group()), milliseconds(time));
         let ends = |narrow| EndsOverTime { table, group, moments, narrow, milliseconds };
         self.by_key(table, ends(true), ends(false), time).await
     }
@@ -88,7 +88,7 @@ impl Store {
         has_others: bool,
         time: Duration,
     ) -> Result<Vec<(u64, usize)>, AskError> {
-        let (table, group, milliseconds) = (kind.table(), &OfGroup::new(kind.group()), milliseconds(time));
+        let (table, group, milliseconds) = (kind.table(), &GroupFilter::new(kind.group()), milliseconds(time));
         let rows = CreatedOverTime { table, group: Some(group), moments, milliseconds };
         let keyed = CreatedOverTime { group: if has_others { Some(group) } else { None }, ..rows };
         self.by_key(table, keyed, rows, time).await
@@ -104,7 +104,7 @@ impl Store {
     ) -> Result<Vec<Q::Row>, AskError> {
         let doing = || format!("counting in `{}`", table.name);
         let answer = match self.ask(doing, &keyed, time).await {
-            Err(error) if error.is_about(About::Key) => self.ask(doing, &without, time).await?,
+            Err(error) if error.is_about(ErrorSubject::Key) => self.ask(doing, &without, time).await?,
             answer => answer?,
         };
         answer.ok_or_else(|| AskError::TooSlow(time, table.name.to_string()))

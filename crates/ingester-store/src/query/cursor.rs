@@ -4,7 +4,7 @@
 use ingester_core::schema::{Column, SqlType};
 use ingester_core::value::Value;
 use ingester_sql::dialect::Range;
-use ingester_sql::query::Checked;
+use ingester_sql::query::CheckedQuery;
 use std::ops::RangeInclusive;
 
 /// A place in the order of a query.
@@ -18,12 +18,12 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// Returns the place before the first row.
-    pub(super) fn begin(query: &Checked) -> Self {
+    pub(super) fn begin(query: &CheckedQuery) -> Self {
         Cursor { parts: parts(query), after: None }
     }
 
     /// Returns the place after the row with these values of the order; `None` if the values do not fit this order.
-    pub(super) fn after(query: &Checked, values: Box<[Value]>) -> Option<Self> {
+    pub(super) fn after(query: &CheckedQuery, values: Box<[Value]>) -> Option<Self> {
         let columns = &query.table().columns;
         let are_fit = query.order().iter().zip(&values).all(|(key, value)| is_of(&columns[key.place], value));
         if values.len() != query.order().len() || !are_fit {
@@ -78,7 +78,7 @@ fn is_of(column: &Column, value: &Value) -> bool {
 const TIMES: RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_999;
 
 /// Returns the parts of the order. Missing values come first, or last if the order descends.
-fn parts(query: &Checked) -> &'static [Option<bool>] {
+fn parts(query: &CheckedQuery) -> &'static [Option<bool>] {
     match query.order().first() {
         Some(first) if query.table().columns[first.place].nullable => {
             if first.descending {

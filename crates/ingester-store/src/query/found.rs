@@ -26,7 +26,7 @@ impl FoundRow {
     }
 
     /// Returns the text of the column at this index; empty if it is NULL, not text, or was not requested.
-    pub fn text(&self, place: usize) -> &str {
+    pub fn get_text(&self, place: usize) -> &str {
         match self.get(place) {
             Some(Value::Text(text)) => text,
             _ => "",
@@ -72,7 +72,7 @@ impl FoundRow {
 
     /// Returns the object's uid.
     pub fn uid(&self) -> &str {
-        self.text(base::UID)
+        self.get_text(base::UID)
     }
 
     /// Returns the labels, sorted by key; `None` if they were not requested.

@@ -1,9 +1,9 @@
 //! Finds the objects that had a name, one after the other, and one version of them.
 
-use super::ask::{AskError, Limits, Page, Wanted};
+use super::ask::{AskError, Limits, Page, RequestedParts};
 use super::at::{ObjectVersion, history};
 use super::found::FoundRow;
-use crate::changes::What;
+use crate::changes::ChangeKind;
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::schema::{BASE_COLUMNS, base};
@@ -104,7 +104,7 @@ impl Store {
     /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
     pub async fn lives(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Vec<Life>, AskError> {
         let history = history(kind)?;
-        let wanted = Wanted { places: PLACES.to_vec(), labels: false };
+        let wanted = RequestedParts { places: PLACES.to_vec(), labels: false };
         let mut lives: HashMap<Box<str>, Life> = HashMap::new();
         // Read the tables in this order, in which rows move between them.
         for (table, began) in [(kind.table(), "update_time"), (history.table, "valid_from")] {
@@ -120,8 +120,8 @@ impl Store {
                     let began = row.time(base::UPDATE_TIME).unwrap_or(Micros(0));
                     let life = lives.entry(row.uid().into()).or_insert_with(|| Life {
                         uid: row.uid().into(),
-                        namespace: row.text(base::NAMESPACE).into(),
-                        name: row.text(base::NAME).into(),
+                        namespace: row.get_text(base::NAMESPACE).into(),
+                        name: row.get_text(base::NAME).into(),
                         created: row.time(base::CREATE_TIME),
                         began,
                     });
@@ -145,7 +145,7 @@ impl Store {
         kind: &Kind,
         lives: &[Life],
         of: VersionOf,
-        wanted: &Wanted,
+        wanted: &RequestedParts,
         limits: Limits,
     ) -> Result<FoundRow, VersionError> {
         let mut wanted = wanted.clone();
@@ -156,7 +156,8 @@ impl Store {
                 let rows = self.of_version(kind, lives, version, &wanted, limits).await?;
                 let Some(last) = rows.first() else { return Err(VersionError::NoVersion(version)) };
                 // A deletion or an eviction keeps the resourceVersion, and often the object, so these rows may be the same.
-                let is_same = |row: &FoundRow| row.uid() == last.uid() && row.text(base::JSON) == last.text(base::JSON);
+                let is_same =
+                    |row: &FoundRow| row.uid() == last.uid() && row.get_text(base::JSON) == last.get_text(base::JSON);
                 match rows.iter().all(is_same) {
                     true => Ok(last.clone()),
                     false => Err(VersionError::Several(version, rows.len())),
@@ -195,7 +196,7 @@ impl Store {
         let uids = begun.iter().map(|life| life.uid.to_string()).collect();
         let query = Query { uids, states: States::ALL, ..Query::default() };
         let asked = self.ask_at(kind, &query, at, limits).map_err(AskError::from)?;
-        let wanted = Wanted { places: vec![base::DELETE_TIME], labels: false };
+        let wanted = RequestedParts { places: vec![base::DELETE_TIME], labels: false };
         let (mut is_deleted, mut token) = (HashMap::new(), None);
         loop {
             let page = asked.page(&wanted, limits.rows, token.as_deref()).await?;
@@ -241,11 +242,12 @@ impl Store {
         // Read both rows, however large they are.
         let limits = Limits { bytes: usize::MAX, ..limits };
         let asked = self.ask_table(kind, history.table, &query, limits)?;
-        let mut rows = asked.page(&Wanted { places, labels: false }, 2, None).await?.rows.into_iter().peekable();
+        let mut rows =
+            asked.page(&RequestedParts { places, labels: false }, 2, None).await?.rows.into_iter().peekable();
         let to = rows.next_if(|last| last.time(base::UPDATE_TIME) == Some(from));
         let to = to.and_then(|own| own.time(history.valid_to()));
         let before = rows.next().filter(|before| before.time(history.valid_to()) == Some(from));
-        let change = before.as_ref().map(|before| What::of(before.text(history.change())));
+        let change = before.as_ref().map(|before| ChangeKind::from_text(before.get_text(history.change())));
         Ok((ObjectVersion { from, to, change, row }, before))
     }
 
@@ -272,12 +274,12 @@ impl Store {
             candidates.filters.push(time(base::CREATE_TIME, Test::LessOrEqual));
             candidates.filters.push(time(base::UPDATE_TIME, Test::Greater));
             candidates.order = vec![Order { field: "update_time".into(), descending: false }];
-            let page = self.ask_about(kind, &candidates, limits)?.page(&Wanted::default(), 1, None).await?;
+            let page = self.ask_about(kind, &candidates, limits)?.page(&RequestedParts::default(), 1, None).await?;
             let Some(row) = page.rows.first() else { return Ok(None) };
             query.uids.push(row.uid().to_owned());
         }
         let mut lives = self.lives(kind, &query, limits).await?;
-        match self.version(kind, &lives, VersionOf::At(at.into()), &Wanted::default(), limits).await {
+        match self.version(kind, &lives, VersionOf::At(at.into()), &RequestedParts::default(), limits).await {
             Ok(_) | Err(VersionError::Ambiguous { .. }) => Ok(None),
             Err(VersionError::Ask(error)) => Err(error),
             Err(why) => Ok(lives.pop().map(|first| (first, why))),
@@ -290,7 +292,7 @@ impl Store {
         kind: &Kind,
         lives: &[Life],
         version: u64,
-        wanted: &Wanted,
+        wanted: &RequestedParts,
         limits: Limits,
     ) -> Result<Vec<FoundRow>, AskError> {
         let history = history(kind)?;

@@ -25,11 +25,11 @@ mod shown;
 mod typed;
 mod when;
 
-pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
-pub use at::{AskedAt, HistoryPage, ObjectVersion};
+pub use ask::{AskError, Explanation, Limits, Page, PreparedQuery, Reader, RequestedParts};
+pub use at::{HistoryPage, ObjectVersion, PastQuery};
 pub use counts::StateCounts;
 pub use found::{FoundRow, STANDING_PLACES};
 pub use lives::{Life, VersionError, VersionOf};
 pub use shown::{STATE_PLACES, ShownState, metadata};
 pub use typed::{Stored, TypedPage, TypedQuery};
-pub use when::{AskedWhen, ReaderWhen};
+pub use when::{TimedQuery, TimedReader};

@@ -3,7 +3,7 @@
 
 use super::at::ObjectVersion;
 use super::found::FoundRow;
-use crate::changes::What;
+use crate::changes::ChangeKind;
 use ingester_core::Kind;
 use ingester_core::json::{Error, Reader};
 use ingester_core::marks::shown::{
@@ -25,12 +25,12 @@ pub struct ShownState {
     /// The paths that the row lacks.
     pruned: &'static [&'static str],
     /// For one of several versions: the times at which it began and ended, and the change with which it began.
-    version: Option<(Micros, Option<Micros>, Option<What>)>,
+    version: Option<(Micros, Option<Micros>, Option<ChangeKind>)>,
 }
 
 impl ShownState {
     /// Returns the state of a row of a kind. The columns of [`STATE_PLACES`] must have been read.
-    pub fn of(kind: &Kind, row: &FoundRow) -> Self {
+    pub fn from_row(kind: &Kind, row: &FoundRow) -> Self {
         let (evicted, deleted) = (row.time(base::EVICT_TIME), row.time(base::DELETE_TIME));
         ShownState { state: row.state(), evicted, deleted, pruned: kind.prune(), version: None }
     }
@@ -38,7 +38,7 @@ impl ShownState {
     /// Returns the state of a version of an object, including the time for which it was valid.
     pub fn of_version(kind: &Kind, version: &ObjectVersion) -> Self {
         let ObjectVersion { from, to, change, row } = version;
-        ShownState { version: Some((*from, *to, *change)), ..ShownState::of(kind, row) }
+        ShownState { version: Some((*from, *to, *change)), ..ShownState::from_row(kind, row) }
     }
 
     /// Returns the state of an object that was evicted at this time. Such an object is stored completely.
@@ -102,7 +102,7 @@ impl ShownState {
         let (evicted, deleted) = (time(self.evicted), time(self.deleted));
         let from = time(self.version.map(|(from, ..)| from));
         let to = time(self.version.and_then(|(_, to, _)| to));
-        let change = self.version.and_then(|(.., change)| change).map(|change| change.text().to_owned());
+        let change = self.version.and_then(|(.., change)| change).map(|change| change.as_str().to_owned());
         let changed = (!changed.is_empty()).then(|| changed.join(", "));
         let of_state = [(STATE, state), (EVICTED_AT, evicted), (DELETED_AT, deleted), (PRUNED, pruned)];
         let of_version = [(VALID_FROM, from), (VALID_TO, to), (CHANGE, change), (CHANGED, changed)];
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_version_says_when_it_was_there_and_what_changed() {
-        let version = Some((Micros(0), Some(Micros(1_500_000)), Some(What::Updated)));
+        let version = Some((Micros(0), Some(Micros(1_500_000)), Some(ChangeKind::Updated)));
         let text = r#"{"metadata":{"name":"a"}}"#;
         let shown = ShownState { version, ..LIVE }.object_with(text, &[".spec.x".to_owned(), ".status".to_owned()]);
         let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();

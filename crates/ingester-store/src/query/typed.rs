@@ -1,8 +1,8 @@
 //! Queries in Rust's terms: the kind is a type, and so are its columns.
 
-use super::ask::{AskError, Limits, Wanted};
+use super::ask::{AskError, Limits, RequestedParts};
 use super::found::FoundRow;
-use super::when::{AskedWhen, ReaderWhen};
+use super::when::{TimedQuery, TimedReader};
 use crate::store::Store;
 use futures::future;
 use futures::stream::{self, BoxStream, Stream, StreamExt as _, TryStreamExt as _};
@@ -194,7 +194,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self
     }
 
-    fn asked(&self) -> Result<AskedWhen<'s>, AskError> {
+    fn asked(&self) -> Result<TimedQuery<'s>, AskError> {
         Ok(self.store.ask_when(&Kind::of::<K>(), &self.query, self.limits)?)
     }
 
@@ -211,7 +211,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     pub fn stream_json(self) -> impl Stream<Item = Result<Stored<Box<str>>, AskError>> + use<'s, K> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let begin = self.asked().and_then(|asked| Ok(asked.reader(&wanted(), self.after.as_deref())?));
-        let portions = |reader: ReaderWhen<'s>| -> BoxStream<'s, Result<FoundRow, AskError>> {
+        let portions = |reader: TimedReader<'s>| -> BoxStream<'s, Result<FoundRow, AskError>> {
             stream::try_unfold(reader, async |mut reader| {
                 // On the heap: otherwise the nested types of the futures below would be too deep for the compiler.
                 let rows = Box::pin(reader.next()).await?;
@@ -222,7 +222,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
             .boxed()
         };
         let rows = stream::once(future::ready(begin)).map_ok(portions).try_flatten();
-        rows.take(limit).map_ok(|row| Stored::of(&row)).boxed()
+        rows.take(limit).map_ok(|row| Stored::from_row(&row)).boxed()
     }
 
     /// Returns a page of objects up to the limit, or up to 1,000 without one.
@@ -235,7 +235,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     {
         let limit = self.limit.unwrap_or(usize::MAX);
         let page = self.asked()?.page(&wanted(), limit, self.after.as_deref()).await?;
-        let items = page.rows.iter().map(|row| Stored::of(row).read()).collect::<Result<_, _>>()?;
+        let items = page.rows.iter().map(|row| Stored::from_row(row).read()).collect::<Result<_, _>>()?;
         Ok(TypedPage { items, next: page.next })
     }
 
@@ -269,21 +269,21 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     }
 }
 
-fn wanted() -> Wanted {
-    Wanted { places: PLACES.to_vec(), labels: false }
+fn wanted() -> RequestedParts {
+    RequestedParts { places: PLACES.to_vec(), labels: false }
 }
 
 impl Stored<Box<str>> {
-    fn of(row: &FoundRow) -> Self {
+    fn from_row(row: &FoundRow) -> Self {
         let res_version = match row.get(base::RES_VERSION) {
             Some(Value::UInt(version)) => *version,
             _ => 0,
         };
         Stored {
-            object: row.text(base::JSON).into(),
+            object: row.get_text(base::JSON).into(),
             uid: row.uid().into(),
-            namespace: row.text(base::NAMESPACE).into(),
-            name: row.text(base::NAME).into(),
+            namespace: row.get_text(base::NAMESPACE).into(),
+            name: row.get_text(base::NAME).into(),
             res_version,
             create_time: row.time(base::CREATE_TIME),
             update_time: row.time(base::UPDATE_TIME),

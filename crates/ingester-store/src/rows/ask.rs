@@ -1,7 +1,7 @@
 //! Queries with a time limit, for any caller.
 
 use super::chunks::{MOST_ROWS, chunks};
-use crate::driver::{About, StoreError, is_about};
+use crate::driver::{ErrorSubject, StoreError, is_about};
 use crate::store::Store;
 use ingester_core::schema::{Companion, Table};
 use ingester_sql::dialect::statements::ReadCompanion;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The answer to a query; `None` if it did not come in time.
-pub(crate) type InTime<T> = Option<T>;
+pub(crate) type TimedAnswer<T> = Option<T>;
 
 impl Store {
     /// Runs a query. Returns `None` if it took longer than `time`; the server then ends it.
@@ -24,11 +24,11 @@ impl Store {
         doing: impl Fn() -> String,
         query: &Q,
         time: Duration,
-    ) -> Result<InTime<Vec<Q::Row>>, StoreError> {
+    ) -> Result<TimedAnswer<Vec<Q::Row>>, StoreError> {
         let asked = || async {
             match tokio::time::timeout(time + PATIENCE, self.pool.fetch_within(query, time)).await {
                 Ok(Ok(rows)) => Ok(Some(rows)),
-                Ok(Err(error)) if is_about(&error, About::Time) => Ok(None),
+                Ok(Err(error)) if is_about(&error, ErrorSubject::Time) => Ok(None),
                 Ok(Err(error)) => Err(error),
                 Err(_) => Ok(None),
             }

@@ -16,9 +16,9 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::Access;
 use ingester_sql::dialect::BACKFILLS;
 use ingester_sql::dialect::statements::{
-    BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
-    ReadForBackfill, RecordRejects, RecordRowChanges, RowToBackfill, RowsToBackfill, SettleRejects, StepBackfill, What,
-    WriteBackfilled,
+    BackfillRow, BackfilledRow, BeginBackfill, ChangeKind, EndBackfill, ForgetBackfills, GoneObject, MarkRows,
+    OlderRows, ReadBackfills, ReadForBackfill, RecordRejects, RecordRowChanges, RowToBackfill, RowsToBackfill,
+    SettleRejects, StepBackfill, WriteBackfilled,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(crate) struct InCluster(pub(crate) bool);
 
 /// The columns of a kind that are backfilled together.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target<'a> {
+pub(crate) struct BackfillColumns<'a> {
     pub(crate) kind: &'a Kind,
     pub(crate) scope: Scope,
     /// Their indexes among the table's columns.
@@ -151,7 +151,7 @@ impl Store {
     /// returns `None` if its kind leaves the object out. A row that the database refuses keeps its values, and is among the failed ones.
     pub(crate) async fn backfill_page(
         &self,
-        target: Target<'_>,
+        target: BackfillColumns<'_>,
         after: &str,
         mut limit: usize,
         decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
@@ -171,7 +171,7 @@ impl Store {
 
     async fn fill_page(
         &self,
-        target: Target<'_>,
+        target: BackfillColumns<'_>,
         after: &str,
         limit: usize,
         decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
@@ -235,7 +235,7 @@ enum Rows<'a> {
 #[derive(Default)]
 struct Changes<'k> {
     /// Rows with other values.
-    write: Vec<Backfilled>,
+    write: Vec<BackfilledRow>,
     /// Rows of an older definition that have their values already. Only the number of their definition is written.
     mark: Vec<String>,
     /// Rows with a definition's number although no definition has computed their columns.
@@ -245,18 +245,18 @@ struct Changes<'k> {
     /// Rows that can be filled, with their versions.
     good: Vec<(String, String)>,
     /// Rows of companion tables to fill. The main rows in here have no columns.
-    pairs: Vec<(Changed<'k>, Row)>,
+    pairs: Vec<(RowFill<'k>, Row)>,
 }
 
 /// The parts of a row to fill.
 #[derive(Clone, Copy)]
-struct Changed<'k> {
+struct RowFill<'k> {
     kind: &'k Kind,
     /// The definition that wrote the row, to fill only the parts that are computed differently since; `None` to fill all.
     version: Option<u32>,
 }
 
-impl Changed<'_> {
+impl RowFill<'_> {
     /// Returns true if all parts are filled.
     fn row(self) -> bool {
         self.version.is_none_or(|version| self.kind.changed_since(version))
@@ -298,12 +298,12 @@ impl<'k> Changes<'k> {
     fn add(
         &mut self,
         row: RowToBackfill,
-        target: Target<'k>,
+        target: BackfillColumns<'k>,
         max_packet: usize,
         decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
         page: &mut Page,
     ) -> Result<(), sqlx::Error> {
-        let Target { kind, scope, places, whole, marks, companions, .. } = target;
+        let BackfillColumns { kind, scope, places, whole, marks, companions, .. } = target;
         let (table, number) = (kind.table(), kind.ingest_version());
         let Value::Text(json) = &row.json else {
             return Err(sqlx::Error::Decode("a row without json".into()));
@@ -324,7 +324,7 @@ impl<'k> Changes<'k> {
         }
         // If only some columns are filled, the row keeps the lower number: its other columns are still those of the older definition.
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
-        let changed = Changed { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
+        let changed = RowFill { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
         // Nothing in this row is computed differently.
         if whole && !changed.row() && !places.iter().any(|place| changed.place(*place)) && !changed.companions() {
             self.mark.push(row.uid);
@@ -336,7 +336,7 @@ impl<'k> Changes<'k> {
             Ok(Some(new))
                 if !places.iter().zip(&row.values).all(|(place, stored)| has(table, *place, stored, &new)) =>
             {
-                let write = Backfilled { uid: row.uid.clone(), ingest_version, row: new };
+                let write = BackfilledRow { uid: row.uid.clone(), ingest_version, row: new };
                 let bytes = write.bytes(places);
                 page.bytes += bytes;
                 if bytes <= room(max_packet) {
@@ -371,8 +371,8 @@ impl<'k> Changes<'k> {
     }
 
     /// Adds a row whose columns stay as they are: they have the values of its new row already, or its kind leaves it out.
-    fn keep(&mut self, row: RowToBackfill, new: Option<Row>, target: Target<'k>, changed: Changed<'k>) {
-        let Target { kind, whole, companions, .. } = target;
+    fn keep(&mut self, row: RowToBackfill, new: Option<Row>, target: BackfillColumns<'k>, changed: RowFill<'k>) {
+        let BackfillColumns { kind, whole, companions, .. } = target;
         let number = kind.ingest_version();
         // If its kind leaves the row out now while the object is in the cluster, it is no live row. Other rows that the kind leaves
         // out keep their values.
@@ -393,7 +393,7 @@ impl<'k> Changes<'k> {
 
 async fn page(
     tx: &mut Transaction,
-    target: Target<'_>,
+    target: BackfillColumns<'_>,
     rows: Rows<'_>,
     terms: Terms,
     decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
@@ -421,7 +421,11 @@ async fn page(
 }
 
 /// Reads the rows of a page.
-async fn read(tx: &mut Transaction, target: Target<'_>, rows: Rows<'_>) -> Result<Vec<RowToBackfill>, sqlx::Error> {
+async fn read(
+    tx: &mut Transaction,
+    target: BackfillColumns<'_>,
+    rows: Rows<'_>,
+) -> Result<Vec<RowToBackfill>, sqlx::Error> {
     let (table, places) = (target.kind.table(), target.places);
     match rows {
         Rows::After(uid, limit) => {
@@ -483,13 +487,13 @@ fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
 /// Writes what a page changes. Returns how many rows got other values.
 async fn write(
     tx: &mut Transaction,
-    target: Target<'_>,
+    target: BackfillColumns<'_>,
     changes: &Changes<'_>,
     Terms { now, max_packet, logs, .. }: Terms,
 ) -> Result<u64, sqlx::Error> {
-    let Target { kind, places, .. } = target;
+    let BackfillColumns { kind, places, .. } = target;
     let table = kind.table();
-    let rows: Vec<&Backfilled> = changes.write.iter().collect();
+    let rows: Vec<&BackfilledRow> = changes.write.iter().collect();
     for rows in packets(&rows, most_rows(2 + places.len()), max_packet, tx.dialect(), |row| row.bytes(places))? {
         tx.execute(&WriteBackfilled { table, places, rows }).await?;
     }
@@ -504,12 +508,12 @@ async fn write(
     }
     let gone_rows = changes.gone.len();
     let gone = changes.gone.iter();
-    let gone: Vec<Gone<'_>> =
-        gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
+    let gone: Vec<GoneObject<'_>> =
+        gone.map(|(uid, res_version)| GoneObject { uid, res_version: *res_version, delete_time: now }).collect();
     mark_deleted(tx, table, &gone, now, &Beginnings::new()).await?;
     for gone in chunks(&gone, MOST_ROWS, tx.dialect()).filter(|_| logs) {
         let uids: &Vec<&str> = &gone.iter().map(|gone| gone.uid).collect();
-        tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at: now }).await?;
+        tx.execute(&RecordRowChanges { table, uids, what: ChangeKind::Deleted, at: now }).await?;
     }
     for (ingest_version, uids) in [(kind.ingest_version(), &changes.mark), (0, &changes.unmark)] {
         let uids: Vec<&str> = uids.iter().map(String::as_str).collect();

@@ -37,7 +37,7 @@ pub(super) struct Batch<'a> {
 }
 
 /// The result of inserting rows.
-struct Inserted<'a> {
+struct InsertResult<'a> {
     rows: Vec<&'a Row>,
     /// Rows that were not inserted. At least one of them exists already, or the statement was refused for another reason.
     rest: Vec<&'a Row>,
@@ -133,7 +133,7 @@ impl<'a> Batch<'a> {
         let mut inserted = Vec::new();
         while !plan.insert.is_empty() {
             let absent = std::mem::take(&mut plan.insert);
-            let Inserted { rows, rest, refused } = self.insert(tx, absent).await?;
+            let InsertResult { rows, rest, refused } = self.insert(tx, absent).await?;
             inserted.extend(rows);
             // Another writer has inserted at least one of the rest in the meantime. Read and lock what it wrote.
             let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
@@ -179,7 +179,7 @@ impl<'a> Batch<'a> {
     /// - The database can skip existing rows, and the batch does not rely on expectations: it skips them, and `rest` has them.
     /// - The database can skip existing rows, and the batch relies on expectations: an existing row makes the whole batch fail.
     /// - The database cannot skip: it refuses the statement, and `rest` has all rows of this statement and of the statements after it.
-    async fn insert(&self, tx: &mut Transaction, rows: Vec<&'a Row>) -> Result<Inserted<'a>, sqlx::Error> {
+    async fn insert(&self, tx: &mut Transaction, rows: Vec<&'a Row>) -> Result<InsertResult<'a>, sqlx::Error> {
         let can_skip = tx.dialect().skips_stored();
         // Skipping costs one lookup per row, so a batch that relies on expectations does not skip. If it is refused, the caller writes it
         // again with `trusting: false`.
@@ -204,7 +204,7 @@ impl<'a> Batch<'a> {
         let mut place = 0..;
         let is_new = |row: &&Row| place.next() < Some(done) && (!skip || new.contains(row.uid.as_ref()));
         let (rows, rest) = rows.into_iter().partition(is_new);
-        Ok(Inserted { rows, rest, refused })
+        Ok(InsertResult { rows, rest, refused })
     }
 
     pub(super) fn main_packets<'r, 'b>(

@@ -75,15 +75,15 @@ pub struct Report {
     /// [`Verdict::Stale`](super::guard::Verdict::Stale).
     pub stale: Vec<Box<str>>,
     /// Objects that the database refused.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedObject>,
     /// Objects that could not be stored now because of an unclassified error, which may pass. Write them again later. An object that is
     /// refused for long while others are stored is rejected then.
-    pub postponed: Vec<Rejected>,
+    pub postponed: Vec<RejectedObject>,
 }
 
 /// An object that the database refused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rejected {
+pub struct RejectedObject {
     /// Its uid.
     pub uid: Box<str>,
     /// The reason, for people.

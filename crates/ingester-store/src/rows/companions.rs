@@ -69,9 +69,9 @@ pub(super) fn alike_but_for_labels<'a>(rows: &[&'a Row], labels: &[CompanionRow]
     rows.iter().filter(is_alike).map(|row| &*row.uid).collect()
 }
 
-type Stored<'s> = (&'s str, &'s str, &'s str);
+type CompanionValue<'s> = (&'s str, &'s str, &'s str);
 
-fn in_order(stored: &[CompanionRow]) -> Vec<Stored<'_>> {
+fn in_order(stored: &[CompanionRow]) -> Vec<CompanionValue<'_>> {
     let mut stored: Vec<_> = stored.iter().map(|(uid, key, value)| (&**uid, &**key, &**value)).collect();
     // They arrive almost in this order, so sorting costs less than hashing each.
     stored.sort_unstable();
@@ -79,7 +79,7 @@ fn in_order(stored: &[CompanionRow]) -> Vec<Stored<'_>> {
 }
 
 /// Returns the rows of an object, and the index of the first.
-fn of_uid<'o, 's>(stored: &'o [Stored<'s>], uid: &str) -> (usize, &'o [Stored<'s>]) {
+fn of_uid<'o, 's>(stored: &'o [CompanionValue<'s>], uid: &str) -> (usize, &'o [CompanionValue<'s>]) {
     let start = stored.partition_point(|(of, ..)| *of < uid);
     let behind = &stored[start..];
     // Search in a line: an object has few rows.

@@ -16,7 +16,7 @@ use ingester_core::Kind;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
-use ingester_sql::dialect::statements::{Gone, Versions, What};
+use ingester_sql::dialect::statements::{ChangeKind, GoneObject, Versions};
 use std::collections::HashMap;
 
 /// Selects between a change and a dry run.
@@ -30,7 +30,7 @@ pub enum Effect {
 
 /// The result of changing an evicted row.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Changed<T, E> {
+pub enum ChangeResult<T, E> {
     /// It was changed.
     Done(T),
     /// There was nothing to change.
@@ -62,7 +62,7 @@ impl Store {
         uid: &str,
         effect: Effect,
         edit: impl Fn(&StoredRow) -> Result<Option<Row>, E>,
-    ) -> Result<Changed<Row, E>, StoreError> {
+    ) -> Result<ChangeResult<Row, E>, StoreError> {
         let table = kind.table();
         self.with_retries(
             || format!("changing a row of `{}`", table.name),
@@ -70,8 +70,8 @@ impl Store {
                 let mut log = self.log(table, self.now()).await?;
                 let mut tx = self.pool.begin_durably(true).await?;
                 let changed = self.change_locked(&mut tx, kind, uid, effect, &edit).await;
-                if matches!((&changed, effect), (Ok(Changed::Done(_)), Effect::Written)) {
-                    log.stored(What::Updated, [uid]);
+                if matches!((&changed, effect), (Ok(ChangeResult::Done(_)), Effect::Written)) {
+                    log.add_uids(ChangeKind::Updated, [uid]);
                 }
                 log.end(tx, changed, self.max_packet).await
             },
@@ -86,15 +86,15 @@ impl Store {
         uid: &str,
         effect: Effect,
         edit: &impl Fn(&StoredRow) -> Result<Option<Row>, E>,
-    ) -> Result<Changed<Row, E>, sqlx::Error> {
+    ) -> Result<ChangeResult<Row, E>, sqlx::Error> {
         let table = kind.table();
         let stored = match evicted(tx, kind, uid).await? {
             Ok(stored) => stored,
             Err(other) => return Ok(other),
         };
         let mut row = match edit(&stored) {
-            Err(refused) => return Ok(Changed::Refused(refused)),
-            Ok(None) => return Ok(Changed::Unchanged(Box::new(stored))),
+            Err(refused) => return Ok(ChangeResult::Refused(refused)),
+            Ok(None) => return Ok(ChangeResult::Unchanged(Box::new(stored))),
             Ok(Some(row)) => row,
         };
         if row.uid != stored.uid || row.res_version <= stored.res_version {
@@ -104,9 +104,9 @@ impl Store {
         row.evict_time = stored.evict_time;
         row.evict_confirmed = true;
         if effect == Effect::Written {
-            self.overwrite_one(tx, table, &row, What::Updated).await?;
+            self.overwrite_one(tx, table, &row, ChangeKind::Updated).await?;
         }
-        Ok(Changed::Done(row))
+        Ok(ChangeResult::Done(row))
     }
 
     /// Marks an evicted row as deleted. `refuse` gets the stored row while it is locked, and returns the reason if the row must be left
@@ -120,7 +120,7 @@ impl Store {
         uid: &str,
         effect: Effect,
         refuse: impl Fn(&StoredRow) -> Result<(), E>,
-    ) -> Result<Changed<Box<StoredRow>, E>, StoreError> {
+    ) -> Result<ChangeResult<Box<StoredRow>, E>, StoreError> {
         let table = kind.table();
         let refuse = &refuse;
         self.with_retries(
@@ -134,13 +134,13 @@ impl Store {
                         Err(other) => return Ok(other),
                     };
                     if let Err(refused) = refuse(&stored) {
-                        return Ok(Changed::Refused(refused));
+                        return Ok(ChangeResult::Refused(refused));
                     }
                     if effect == Effect::Written {
                         mark(&mut tx, table, &[(uid, stored.res_version)], self.now()).await?;
-                        log.stored(What::Deleted, [uid]);
+                        log.add_uids(ChangeKind::Deleted, [uid]);
                     }
-                    Ok(Changed::Done(Box::new(stored)))
+                    Ok(ChangeResult::Done(Box::new(stored)))
                 }
                 .await;
                 log.end(tx, deleted, self.max_packet).await
@@ -159,7 +159,7 @@ impl Store {
         table: &'static Table,
         read: &[(&str, u64)],
         effect: Effect,
-    ) -> Result<Deleted, StoreError> {
+    ) -> Result<DeletionResult, StoreError> {
         let read: &HashMap<&str, u64> = &read.iter().copied().collect();
         let mut uids: Vec<&str> = read.keys().copied().collect();
         uids.sort_unstable();
@@ -170,7 +170,7 @@ impl Store {
                 let mut log = self.log(table, self.now()).await?;
                 let mut tx = self.pool.begin_durably(true).await?;
                 let deleted = async {
-                    let mut deleted = Deleted::default();
+                    let mut deleted = DeletionResult::default();
                     for uids in chunks(uids, MOST_ROWS, self.dialect) {
                         let stored = tx.fetch(&Versions { table, uids, lock: true }).await?;
                         let restoring = open_restores(&mut tx, table, uids).await?;
@@ -192,7 +192,7 @@ impl Store {
                         deleted.rows += gone.len();
                         if effect == Effect::Written {
                             mark(&mut tx, table, &gone, self.now()).await?;
-                            log.stored(What::Deleted, gone.iter().map(|(uid, _)| *uid));
+                            log.add_uids(ChangeKind::Deleted, gone.iter().map(|(uid, _)| *uid));
                         }
                     }
                     Ok(deleted)
@@ -241,7 +241,7 @@ impl Store {
         tx: &mut Transaction,
         table: &'static Table,
         row: &Row,
-        becomes: What,
+        becomes: ChangeKind,
     ) -> Result<(), sqlx::Error> {
         let began = &Beginnings::new();
         let locked = LockedRows { table, now: self.now(), max_packet: self.max_packet, no_leftovers: false, began };
@@ -253,7 +253,7 @@ impl Store {
 
 /// The result of deleting many evicted rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deleted {
+pub struct DeletionResult {
     /// Number of rows that were marked as deleted.
     pub rows: usize,
     /// The uids of rows that were left alone because they were changed meanwhile.
@@ -269,20 +269,20 @@ async fn evicted<T, E>(
     tx: &mut Transaction,
     kind: &Kind,
     uid: &str,
-) -> Result<Result<StoredRow, Changed<T, E>>, sqlx::Error> {
+) -> Result<Result<StoredRow, ChangeResult<T, E>>, sqlx::Error> {
     let (table, uids) = (kind.table(), &[uid]);
     if tx.fetch(&Versions { table, uids, lock: true }).await?.is_empty() {
-        return Ok(Err(Changed::NotFound));
+        return Ok(Err(ChangeResult::NotFound));
     }
     let stored = read_rows(tx, table, uids).await?.into_iter().find(|row| row.is_of(kind));
     Ok(match stored {
-        None => Err(Changed::NotFound),
-        Some(StoredRow { delete_time: Some(_), .. }) => Err(Changed::Deleted),
+        None => Err(ChangeResult::NotFound),
+        Some(StoredRow { delete_time: Some(_), .. }) => Err(ChangeResult::Deleted),
         Some(stored) => match stored.eviction {
-            Eviction::None => Err(Changed::NotEvicted),
-            Eviction::Intended => Err(Changed::Leaving),
+            Eviction::None => Err(ChangeResult::NotEvicted),
+            Eviction::Intended => Err(ChangeResult::Leaving),
             Eviction::Confirmed | Eviction::Unrecorded => match open_restores(tx, table, uids).await?.remove(uid) {
-                Some(restore) => Err(Changed::Restoring(restore)),
+                Some(restore) => Err(ChangeResult::Restoring(restore)),
                 None => Ok(stored),
             },
         },
@@ -296,7 +296,7 @@ async fn mark(
     rows: &[(&str, u64)],
     now: Micros,
 ) -> Result<(), sqlx::Error> {
-    let gone: Vec<Gone<'_>> =
-        rows.iter().map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
+    let gone: Vec<GoneObject<'_>> =
+        rows.iter().map(|(uid, res_version)| GoneObject { uid, res_version: *res_version, delete_time: now }).collect();
     mark_deleted(tx, table, &gone, now, &Beginnings::new()).await
 }

@@ -76,8 +76,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Parses the text of [`Account::text`]. Any other text gives an account without entries.
-    pub fn of(text: &str) -> Self {
+    /// Parses the text of [`Account::to_text`]. Any other text gives an account without entries.
+    pub fn parse(text: &str) -> Self {
         let numbers: Vec<i64> = text.split(' ').map_while(|word| word.parse().ok()).collect();
         let [wants, since, asked, marks @ ..] = numbers.as_slice() else { return Account::default() };
         let marks = marks.chunks_exact(2).map(|mark| (mark[0], mark[1].unsigned_abs())).collect();
@@ -85,7 +85,7 @@ impl Account {
     }
 
     /// Returns the account as a setting stores it, in at most 256 characters.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let Account { wants, since, asked, marks } = self;
         let text = format!("{wants} {since} {asked}");
         marks.iter().fold(text, |text, (time, count)| format!("{text} {time} {count}"))
@@ -191,7 +191,7 @@ impl Store {
         let read = || async { self.pool.fetch(&ReadSettings::below(&prefix)).await };
         let accounts = self.with_retries(|| "reading what other units sweep".to_owned(), read).await?;
         let of_others: Vec<Account> =
-            accounts.iter().filter(|(name, _)| *name != own).map(|(_, text)| Account::of(text)).collect();
+            accounts.iter().filter(|(name, _)| *name != own).map(|(_, text)| Account::parse(text)).collect();
         let all = gone.saturating_add(others(&before, &of_others, now));
         if !fuse.refuses(all, 0) {
             return Ok(Sweep::Allowed);
@@ -245,7 +245,7 @@ impl Store {
         // No retry: if the answer is lost, they may have been given back already, and giving them back twice would allow too many.
         let giving_back = |account: Account| Some(account.giving_back(objects, counted));
         let once = self.try_update_account(&evictions(kind, unit), giving_back).await.map(drop);
-        once.map_err(|error| StoreError::of("counting evicted rows".into(), error))
+        once.map_err(|error| StoreError::from_sqlx("counting evicted rows".into(), error))
     }
 
     /// Changes an account, unless there is nothing to change. Returns the account before the change.
@@ -265,9 +265,9 @@ impl Store {
     ) -> Result<Account, sqlx::Error> {
         loop {
             let stored = self.pool.fetch(&ReadSetting { name }).await?.pop();
-            let before = stored.as_deref().map(Account::of).unwrap_or_default();
+            let before = stored.as_deref().map(Account::parse).unwrap_or_default();
             let Some(after) = change(before.clone()) else { return Ok(before) };
-            let to = &after.text();
+            let to = &after.to_text();
             let written = match &stored {
                 Some(from) if from == to => return Ok(before),
                 Some(from) => self.pool.execute(&ReplaceSetting { name, from, to }).await,
@@ -369,13 +369,13 @@ mod tests {
         for hours in 0..40 {
             account = account.marking(100_000_000, at(hours * HOUR));
         }
-        let text = account.text();
+        let text = account.to_text();
         assert!(text.len() <= 256, "{text}");
-        assert_eq!(Account::of(&text), account);
+        assert_eq!(Account::parse(&text), account);
         assert_eq!(account.wants, 0);
         assert_eq!(account.marks.iter().map(|(_, count)| count).sum::<u64>(), 4_000_000_000);
         for broken in ["", "by hand", "1 2"] {
-            assert_eq!(Account::of(broken), Account::default());
+            assert_eq!(Account::parse(broken), Account::default());
         }
     }
 }

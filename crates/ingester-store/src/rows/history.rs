@@ -14,7 +14,7 @@ use crate::driver::Transaction;
 use ingester_core::schema::{History, Table};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
-    BeginAfterFormer, BeginLater, EndLater, Gone, KeepVersions, Tombstone, VersionTimes, What,
+    BeginAfterFormer, BeginLater, ChangeKind, EndLater, GoneObject, KeepVersions, Tombstone, VersionTimes,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub(super) struct Times {
 
 impl Times {
     /// Returns the time of an object's row.
-    pub(super) fn of(&self, uid: &str) -> Micros {
+    pub(super) fn get(&self, uid: &str) -> Micros {
         self.others.get(uid).copied().unwrap_or(self.now)
     }
 }
@@ -75,13 +75,13 @@ impl Times {
 pub(super) async fn keep_versions(
     tx: &mut Transaction,
     table: &Table,
-    rows: &[(&str, Option<What>)],
+    rows: &[(&str, Option<ChangeKind>)],
     now: Micros,
     began: &Beginnings,
 ) -> Result<Times, sqlx::Error> {
     let mut times = Times { now, others: HashMap::new() };
     let Some(History { table: former, .. }) = table.history else { return Ok(times) };
-    let becomes: HashMap<&str, Option<What>> = rows.iter().copied().collect();
+    let becomes: HashMap<&str, Option<ChangeKind>> = rows.iter().copied().collect();
     let mut add = |uid: &str, began: Micros| {
         let begins = match becomes.get(uid) {
             Some(Some(_)) => now.max(Micros(began.0.saturating_add(1))),
@@ -104,9 +104,9 @@ pub(super) async fn keep_versions(
         }
     }
     // Almost always one group, because all rows are updated now.
-    let mut groups: Vec<((Micros, What), Vec<&str>)> = Vec::new();
+    let mut groups: Vec<((Micros, ChangeKind), Vec<&str>)> = Vec::new();
     for (uid, what) in rows.iter().filter_map(|(uid, what)| Some((*uid, (*what)?))) {
-        let end = (times.of(uid), what);
+        let end = (times.get(uid), what);
         match groups.iter_mut().find(|(group, _)| *group == end) {
             Some((_, uids)) => uids.push(uid),
             None => groups.push((end, vec![uid])),
@@ -139,18 +139,19 @@ pub(super) async fn begin_versions<'u>(
 pub(super) async fn mark_deleted(
     tx: &mut Transaction,
     table: &Table,
-    gone: &[Gone<'_>],
+    gone: &[GoneObject<'_>],
     now: Micros,
     began: &Beginnings,
 ) -> Result<(), sqlx::Error> {
-    let rows: Vec<_> = gone.iter().map(|gone| (gone.uid, Some(What::Deleted))).collect();
+    let rows: Vec<_> = gone.iter().map(|gone| (gone.uid, Some(ChangeKind::Deleted))).collect();
     let times = keep_versions(tx, table, &rows, now, began).await?;
-    let (usual, others): (Vec<Gone<'_>>, Vec<Gone<'_>>) = gone.iter().partition(|gone| times.of(gone.uid) == now);
+    let (usual, others): (Vec<GoneObject<'_>>, Vec<GoneObject<'_>>) =
+        gone.iter().partition(|gone| times.get(gone.uid) == now);
     for gone in chunks(&usual, MOST_ROWS, tx.dialect()) {
         tx.execute(&Tombstone { table, gone, update_time: now }).await?;
     }
     for gone in &others {
-        let update_time = times.of(gone.uid);
+        let update_time = times.get(gone.uid);
         tx.execute(&Tombstone { table, gone: std::slice::from_ref(gone), update_time }).await?;
     }
     Ok(())

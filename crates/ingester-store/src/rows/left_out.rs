@@ -16,7 +16,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::Fingerprint;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{LiveTexts, ReadSetting, WriteSetting};
-use ingester_sql::dialect::{OfGroup, SETTINGS};
+use ingester_sql::dialect::{GroupFilter, SETTINGS};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ const PAGE: Duration = Duration::from_secs(60);
 
 /// The number of live rows that a filter leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct LeftOutCount {
     /// Rows whose stored objects do not pass.
     pub rows: u64,
     /// All live rows of the kind, without the rows of evicted objects.
@@ -46,14 +46,14 @@ pub struct LeftOut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterVerdict {
     /// They may be marked.
-    Marks(LeftOut),
+    Marks(LeftOutCount),
     /// They are too many. None is marked until a person confirms that this is intended.
-    Waits(LeftOut),
+    Waits(LeftOutCount),
 }
 
 impl FilterVerdict {
     /// Returns the verdict for this many rows; without a limit they may be marked.
-    pub fn of(found: LeftOut, fuse: Option<&Fuse>) -> Self {
+    pub fn new(found: LeftOutCount, fuse: Option<&Fuse>) -> Self {
         match fuse {
             Some(fuse) if fuse.refuses(found.rows, found.live) => FilterVerdict::Waits(found),
             _ => FilterVerdict::Marks(found),
@@ -85,23 +85,23 @@ pub fn leaves_out(kind: &Kind, json: impl Into<Arc<str>>) -> Result<bool, String
 
 /// A count, with its time and the definition for which it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Counted {
+struct CountRecord {
     filter: String,
-    found: LeftOut,
+    found: LeftOutCount,
     /// Seconds since 1970, by the database's clock.
     time: i64,
 }
 
-impl Counted {
-    fn of(text: &str) -> Option<Self> {
+impl CountRecord {
+    fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         let [filter, rows, live, time, ..] = words.as_slice() else { return None };
-        let found = LeftOut { rows: rows.parse().ok()?, live: live.parse().ok()? };
-        Some(Counted { filter: (*filter).to_owned(), found, time: time.parse().ok()? })
+        let found = LeftOutCount { rows: rows.parse().ok()?, live: live.parse().ok()? };
+        Some(CountRecord { filter: (*filter).to_owned(), found, time: time.parse().ok()? })
     }
 
-    fn text(&self) -> String {
-        let Counted { filter, found: LeftOut { rows, live }, time } = self;
+    fn to_text(&self) -> String {
+        let CountRecord { filter, found: LeftOutCount { rows, live }, time } = self;
         format!("{filter} {rows} {live} {time}")
     }
 
@@ -132,13 +132,13 @@ impl Store {
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
-    pub async fn count_left_out(&self, kind: &Kind) -> Result<LeftOut, StoreError> {
-        let mut found = LeftOut::default();
+    pub async fn count_left_out(&self, kind: &Kind) -> Result<LeftOutCount, StoreError> {
+        let mut found = LeftOutCount::default();
         if !kind.filtered() {
             return Ok(found);
         }
         let table = kind.table();
-        let group = &OfGroup::new(kind.group());
+        let group = &GroupFilter::new(kind.group());
         let (mut limit, most) = ROWS;
         let mut last = String::new();
         loop {
@@ -171,27 +171,29 @@ impl Store {
     /// As [`Store::count_left_out`], or if the settings cannot be read or written.
     pub async fn judge_left_out(&self, kind: &Kind, fuse: Option<&Fuse>) -> Result<FilterVerdict, StoreError> {
         if fuse.is_none() || !kind.filtered() {
-            return Ok(FilterVerdict::Marks(LeftOut::default()));
+            return Ok(FilterVerdict::Marks(LeftOutCount::default()));
         }
         let name = &name(kind);
         let filter = filter_of(kind);
         let now = seconds(self.now());
         let read = || async { self.pool.fetch(&ReadSetting { name }).await };
         let stored = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?.pop();
-        if let Some(counted) = stored.as_deref().and_then(Counted::of).filter(|counted| counted.holds(&filter, now)) {
-            return Ok(FilterVerdict::of(counted.found, fuse));
+        if let Some(counted) =
+            stored.as_deref().and_then(CountRecord::parse).filter(|counted| counted.holds(&filter, now))
+        {
+            return Ok(FilterVerdict::new(counted.found, fuse));
         }
         let found = self.count_left_out(kind).await?;
-        let value = &Counted { filter, found, time: now }.text();
+        let value = &CountRecord { filter, found, time: now }.to_text();
         let write = || async { self.pool.execute(&WriteSetting { name, value }).await };
         self.with_retries(|| format!("recording {name} in {SETTINGS}"), write).await?;
-        Ok(FilterVerdict::of(found, fuse))
+        Ok(FilterVerdict::new(found, fuse))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Counted, FRESH, FilterVerdict, LeftOut};
+    use super::{CountRecord, FRESH, FilterVerdict, LeftOutCount};
     use crate::rows::fuse::Fuse;
 
     #[test]
@@ -200,17 +202,17 @@ mod tests {
         for (rows, live, marks) in
             [(0, 0, true), (100, 100, true), (101, 101, false), (101, 505, true), (202, 202, false)]
         {
-            let found = LeftOut { rows, live };
-            let verdict = FilterVerdict::of(found, Some(&fuse));
+            let found = LeftOutCount { rows, live };
+            let verdict = FilterVerdict::new(found, Some(&fuse));
             assert_eq!((verdict.marks(), verdict.waiting()), (marks, if marks { 0 } else { rows }), "{found:?}");
-            assert!(FilterVerdict::of(found, None).marks(), "without a limit");
+            assert!(FilterVerdict::new(found, None).marks(), "without a limit");
         }
     }
 
     #[test]
     fn a_count_holds_for_its_filter_and_for_some_time() {
-        let counted = Counted { filter: "f".into(), found: LeftOut { rows: 7, live: 9 }, time: 1000 };
-        assert_eq!(Counted::of(&counted.text()), Some(counted.clone()));
+        let counted = CountRecord { filter: "f".into(), found: LeftOutCount { rows: 7, live: 9 }, time: 1000 };
+        assert_eq!(CountRecord::parse(&counted.to_text()), Some(counted.clone()));
         let fresh = FRESH.cast_signed();
         for (filter, now, holds) in [
             ("f", 1000, true),
@@ -221,6 +223,6 @@ mod tests {
         ] {
             assert_eq!(counted.holds(filter, now), holds, "{filter} {now}");
         }
-        assert!(["", "by hand", "f 1 2 x"].iter().all(|text| Counted::of(text).is_none()));
+        assert!(["", "by hand", "f 1 2 x"].iter().all(|text| CountRecord::parse(text).is_none()));
     }
 }

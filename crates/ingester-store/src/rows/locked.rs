@@ -47,7 +47,7 @@ impl LockedRows<'_> {
         }
         let times = keep_versions(tx, self.table, &ending, self.now, self.began).await?;
         let rows: Vec<(&Row, Micros)> =
-            rows.iter().map(|overwrite| (overwrite.row, times.of(&overwrite.row.uid))).collect();
+            rows.iter().map(|overwrite| (overwrite.row, times.get(&overwrite.row.uid))).collect();
         let most = most_rows(self.table.columns.len());
         for rows in packets(&rows, most, self.max_packet, tx.dialect(), |(row, _)| row.bytes())? {
             tx.execute(&Overwrite { table: self.table, rows }).await?;

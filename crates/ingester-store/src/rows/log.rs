@@ -13,7 +13,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::Statement;
-use ingester_sql::dialect::statements::{Marked, RecordChanges, RecordRowChanges, Recorded, What};
+use ingester_sql::dialect::statements::{ChangeEntry, ChangeKind, MarkedRow, RecordChanges, RecordRowChanges};
 
 /// Entries to record at the end of a transaction.
 pub(super) struct Log<'a> {
@@ -24,13 +24,13 @@ pub(super) struct Log<'a> {
     /// True if the log had no known reader a moment ago.
     is_unread: bool,
     /// Changed rows that the writer has in memory.
-    known: Vec<Recorded<'a>>,
+    known: Vec<ChangeEntry<'a>>,
     /// The number of `known` rows that were inserted.
     inserted: usize,
     /// Rows that the database has marked as deleted.
-    marked: Vec<Marked>,
+    marked: Vec<MarkedRow>,
     /// The uids of rows that are stored and locked, each with its change.
-    stored: Vec<(What, &'a str)>,
+    stored: Vec<(ChangeKind, &'a str)>,
 }
 
 impl<'a> Log<'a> {
@@ -52,8 +52,8 @@ impl<'a> Log<'a> {
         self.inserted += plan.insert.len();
         plan.insert.iter().for_each(|row| self.row(row, what(row, None)));
         self.overwritten(plan);
-        self.stored(What::Deleted, plan.mark.iter().map(|gone| gone.uid));
-        self.stored(What::Evicted, plan.confirm.iter().copied());
+        self.add_uids(ChangeKind::Deleted, plan.mark.iter().map(|gone| gone.uid));
+        self.add_uids(ChangeKind::Evicted, plan.confirm.iter().copied());
     }
 
     /// Adds the entries of the rows that a plan has overwritten.
@@ -64,35 +64,35 @@ impl<'a> Log<'a> {
     }
 
     /// Adds the entry of a written row that the writer has in memory.
-    pub(super) fn row(&mut self, row: &'a Row, what: What) {
+    pub(super) fn row(&mut self, row: &'a Row, what: ChangeKind) {
         if self.is_on {
             self.known.push(recorded(row, what));
         }
     }
 
     /// Adds the entries of rows that the database has marked as deleted.
-    pub(super) fn marked(&mut self, marked: Vec<Marked>) {
+    pub(super) fn marked(&mut self, marked: Vec<MarkedRow>) {
         if self.is_on {
             self.marked.extend(marked);
         }
     }
 
     /// Adds the entries of changed rows if the writer knows only their uids.
-    pub(super) fn stored(&mut self, what: What, uids: impl IntoIterator<Item = &'a str>) {
+    pub(super) fn add_uids(&mut self, what: ChangeKind, uids: impl IntoIterator<Item = &'a str>) {
         if self.is_on {
             self.stored.extend(uids.into_iter().map(|uid| (what, uid)));
         }
     }
 
     /// Returns the reset that replaces all entries, if one may.
-    fn reset(&self) -> Option<Recorded<'static>> {
+    fn reset(&self) -> Option<ChangeEntry<'static>> {
         let is_fill = self.is_unread
             && self.marked.is_empty()
             && self.stored.is_empty()
             && self.inserted == self.known.len()
             && self.inserted > 1;
         let res_version = self.known.iter().map(|entry| entry.res_version).max().unwrap_or(0);
-        is_fill.then_some(Recorded { uid: "", namespace: "", name: "", res_version, what: What::Reset })
+        is_fill.then_some(ChangeEntry { uid: "", namespace: "", name: "", res_version, what: ChangeKind::Reset })
     }
 
     /// Records the entries and commits if `done` is a success; rolls back otherwise. Returns `done`.
@@ -103,8 +103,8 @@ impl<'a> Log<'a> {
         max_packet: usize,
     ) -> Result<T, sqlx::Error> {
         let (&Log { table, at, .. }, dialect) = (self, tx.dialect());
-        let bytes = |entry: &Recorded<'_>| entry.uid.len() + entry.namespace.len() + entry.name.len() + 128;
-        let marked = self.marked.iter().map(Marked::recorded);
+        let bytes = |entry: &ChangeEntry<'_>| entry.uid.len() + entry.namespace.len() + entry.name.len() + 128;
+        let marked = self.marked.iter().map(MarkedRow::recorded);
         let known: Vec<_> = match self.reset() {
             Some(reset) => vec![reset],
             None => self.known.iter().copied().chain(marked).collect(),
@@ -114,8 +114,8 @@ impl<'a> Log<'a> {
             Err(error) => return tx.end(Err(error)).await,
         };
         let known: Vec<_> = known.into_iter().map(|changes| RecordChanges { table, changes, at }).collect();
-        let of = |what: What| self.stored.iter().filter(move |(of, _)| *of == what).map(|(_, uid)| *uid);
-        let stored = [What::Updated, What::Deleted, What::Revived, What::Evicted]
+        let of = |what: ChangeKind| self.stored.iter().filter(move |(of, _)| *of == what).map(|(_, uid)| *uid);
+        let stored = [ChangeKind::Updated, ChangeKind::Deleted, ChangeKind::Revived, ChangeKind::Evicted]
             .map(|what| (what, of(what).collect::<Vec<&str>>()));
         let stored =
             stored.iter().flat_map(|(what, uids)| chunks(uids, 4 * MOST_ROWS, dialect).map(move |uids| (*what, uids)));
@@ -128,13 +128,13 @@ impl<'a> Log<'a> {
 }
 
 /// Returns the entry of a row.
-pub(super) fn recorded(row: &Row, what: What) -> Recorded<'_> {
+pub(super) fn recorded(row: &Row, what: ChangeKind) -> ChangeEntry<'_> {
     let text = |place: usize| match &row.values[place] {
         Value::Text(text) => &**text,
         _ => "",
     };
     let (namespace, name) = (text(base::NAMESPACE), text(base::NAME));
-    Recorded { uid: &row.uid, namespace, name, res_version: row.res_version, what }
+    ChangeEntry { uid: &row.uid, namespace, name, res_version: row.res_version, what }
 }
 
 impl Store {

@@ -15,7 +15,7 @@ use ingester_core::row::Standing;
 use ingester_core::schema::{Fingerprint, Table};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
-    ForgetMarks, Gone, LockPurgeable, MarksOf, Namesakes, ReadMarks, RecordMarks, Undelete, What,
+    ChangeKind, ForgetMarks, GoneObject, LockPurgeable, MarksOf, Namesakes, ReadMarks, RecordMarks, Undelete,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +32,7 @@ pub struct MarkingRule<'a> {
 
 /// The result of marking rows by a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marking {
+pub struct MarkingResult {
     /// Rows that are marked now.
     pub marked: u64,
     /// Rows that no rule may judge now.
@@ -52,7 +52,7 @@ pub enum Withdrawal {
 
 /// The result of taking marks back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Withdrawn {
+pub struct WithdrawalResult {
     /// Rows that are no longer deleted.
     pub restored: u64,
     /// Namespace and name of rows that stay deleted, because a live row has the same name.
@@ -106,12 +106,12 @@ impl Store {
         rule: MarkingRule<'_>,
         rows: &[(&str, Standing)],
         premise: &Premise,
-    ) -> Result<Marking, StoreError> {
+    ) -> Result<MarkingResult, StoreError> {
         let table = kind.table();
         let judged: HashMap<&str, Standing> = rows.iter().copied().collect();
         let mut uids: Vec<&str> = judged.keys().copied().collect();
         uids.sort_unstable();
-        let mut marking = Marking::default();
+        let mut marking = MarkingResult::default();
         for uids in chunks(&uids, MOST_ROWS, self.dialect) {
             let mark = || async {
                 let now = self.now();
@@ -120,7 +120,7 @@ impl Store {
                 let done = mark_locked(&mut tx, kind, rule, (uids, &judged), (premise, now)).await;
                 let done = done.map(|(done, deleted)| {
                     let known = uids.iter().filter(|uid| deleted.contains(**uid));
-                    log.stored(What::Deleted, known.copied());
+                    log.add_uids(ChangeKind::Deleted, known.copied());
                     done
                 });
                 log.end(tx, done, self.max_packet).await
@@ -142,9 +142,9 @@ impl Store {
         kind: &Kind,
         marks: &[Mark],
         withdrawal: Withdrawal,
-    ) -> Result<Withdrawn, StoreError> {
+    ) -> Result<WithdrawalResult, StoreError> {
         let table = kind.table();
-        let mut withdrawn = Withdrawn::default();
+        let mut withdrawn = WithdrawalResult::default();
         for marks in chunks(marks, MOST_ROWS, self.dialect) {
             let withdraw = || async {
                 let now = self.now();
@@ -153,8 +153,8 @@ impl Store {
                 let done = withdraw_locked(&mut tx, table, marks, (withdrawal, now)).await;
                 let done = done.map(|(done, restored)| {
                     let uids = || marks.iter().map(|mark| mark.uid.as_str()).filter(|uid| restored.contains(*uid));
-                    log.stored(What::Revived, uids());
-                    log.stored(What::Evicted, uids());
+                    log.add_uids(ChangeKind::Revived, uids());
+                    log.add_uids(ChangeKind::Evicted, uids());
                     done
                 });
                 log.end(tx, done, self.max_packet).await
@@ -175,7 +175,7 @@ async fn mark_locked(
     rule: MarkingRule<'_>,
     (uids, judged): (&[&str], &HashMap<&str, Standing>),
     (premise, now): (&Premise, Micros),
-) -> Result<(Marking, HashSet<String>), sqlx::Error> {
+) -> Result<(MarkingResult, HashSet<String>), sqlx::Error> {
     let table = kind.table();
     let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
     locked.retain(|(uid, standing)| judged.get(uid.as_str()) == Some(standing));
@@ -183,7 +183,7 @@ async fn mark_locked(
     locked.retain(|(uid, _)| !restoring.contains_key(uid));
     let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
     let (rows, pending) = proved(tx, kind, &uids, premise).await?;
-    let mut marking = Marking { pending, ..Marking::default() };
+    let mut marking = MarkingResult { pending, ..MarkingResult::default() };
     let before = match uids.is_empty() {
         true => Vec::new(),
         false => tx.fetch(&ReadMarks { table: table.name.as_str(), of: MarksOf::Rows(&uids) }).await?,
@@ -210,7 +210,7 @@ async fn mark_locked(
             revert_time: None,
         });
         if row.delete_time.is_none() {
-            gone.push(Gone { uid: &row.uid, res_version: row.res_version, delete_time: now });
+            gone.push(GoneObject { uid: &row.uid, res_version: row.res_version, delete_time: now });
             deleted.insert(row.uid.to_string());
         }
     }
@@ -228,7 +228,7 @@ async fn withdraw_locked(
     table: &'static Table,
     marks: &[Mark],
     (withdrawal, now): (Withdrawal, Micros),
-) -> Result<(Withdrawn, HashSet<String>), sqlx::Error> {
+) -> Result<(WithdrawalResult, HashSet<String>), sqlx::Error> {
     let mut uids: Vec<&str> = marks.iter().map(|mark| mark.uid.as_str()).collect();
     uids.sort_unstable();
     uids.dedup();
@@ -242,7 +242,7 @@ async fn withdraw_locked(
     };
     let deleted: Vec<&str> =
         (locked.iter()).filter(|(uid, standing)| deleted_by(uid, standing)).map(|(uid, _)| uid.as_str()).collect();
-    let mut withdrawn = Withdrawn::default();
+    let mut withdrawn = WithdrawalResult::default();
     let mut staying = HashSet::new();
     for uids in chunks(&deleted, MOST_ROWS, tx.dialect()) {
         for (uid, namespace, name) in tx.fetch(&Namesakes { table, uids }).await? {
@@ -273,14 +273,14 @@ async fn undelete(tx: &mut Transaction, table: &Table, uids: &[&str], now: Micro
     if uids.is_empty() {
         return Ok(());
     }
-    let rows: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Revived))).collect();
+    let rows: Vec<_> = uids.iter().map(|uid| (*uid, Some(ChangeKind::Revived))).collect();
     let times = keep_versions(tx, table, &rows, now, &Beginnings::new()).await?;
-    let (usual, others): (Vec<&str>, Vec<&str>) = uids.iter().partition(|uid| times.of(uid) == now);
+    let (usual, others): (Vec<&str>, Vec<&str>) = uids.iter().partition(|uid| times.get(uid) == now);
     for uids in chunks(&usual, MOST_ROWS, tx.dialect()) {
         tx.execute(&Undelete { table, uids, update_time: now }).await?;
     }
     for uid in others {
-        tx.execute(&Undelete { table, uids: &[uid], update_time: times.of(uid) }).await?;
+        tx.execute(&Undelete { table, uids: &[uid], update_time: times.get(uid) }).await?;
     }
     Ok(())
 }

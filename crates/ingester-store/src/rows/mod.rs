@@ -43,13 +43,13 @@ mod tried;
 pub mod units;
 mod write;
 
-pub use change::{Rejected, Report, RowChange, latest_of_each};
+pub use change::{RejectedObject, Report, RowChange, latest_of_each};
 pub(crate) use chunks::chunks;
-pub use evicted::{Changed, Deleted, Effect};
+pub use evicted::{ChangeResult, DeletionResult, Effect};
 pub(crate) use history::SETTLED;
 pub use lost::LostEviction;
-pub use proof::{Pending, Premise};
-pub use purge::{PurgePlace, PurgeTerms, Purged};
-pub use read::{Evicted, LiveRow, StoredRow};
+pub use proof::{PendingReason, Premise};
+pub use purge::{PurgePlace, PurgeResult, PurgeTerms};
+pub use read::{EvictedRows, LiveRow, StoredRow};
 pub use rejects::Reject;
 pub use restores::{OpenRestore, RestoreBegin};

@@ -8,7 +8,7 @@
 use super::change::{Report, RowChange};
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_core::row::{Expected, Row};
-use ingester_sql::dialect::statements::{Gone, What};
+use ingester_sql::dialect::statements::{ChangeKind, GoneObject};
 
 /// The changes that a batch makes.
 #[derive(Debug, Default, PartialEq)]
@@ -18,7 +18,7 @@ pub(super) struct WritePlan<'a> {
     /// Stored rows to overwrite.
     pub(super) overwrite: Vec<RowOverwrite<'a>>,
     /// Stored rows to mark as deleted. Their columns stay.
-    pub(super) mark: Vec<Gone<'a>>,
+    pub(super) mark: Vec<GoneObject<'a>>,
     /// The uids of evicted rows whose objects have left etcd.
     pub(super) confirm: Vec<&'a str>,
     /// The number of changes that are stored already.
@@ -35,7 +35,7 @@ pub(super) struct RowOverwrite<'a> {
     /// What the batch knows about the stored companions.
     pub(super) companions: StoredCompanions,
     /// The entries of the log, in order. There are none if the row says nothing new about its object; then its version does not end either.
-    pub(super) entries: [Option<What>; 2],
+    pub(super) entries: [Option<ChangeKind>; 2],
 }
 
 /// The knowledge about the stored labels, annotations and many values of a row before they are read.
@@ -70,7 +70,7 @@ impl<'a> WritePlan<'a> {
                     Some(Verdict::Stale) => self.stale.push(uid),
                     Some(Verdict::Confirm) => self.confirm.push(uid),
                     Some(Verdict::Write | Verdict::Mark) => {
-                        self.mark.push(Gone { uid, res_version: *res_version, delete_time: *delete_time });
+                        self.mark.push(GoneObject { uid, res_version: *res_version, delete_time: *delete_time });
                     }
                 }
             }
@@ -92,7 +92,7 @@ impl<'a> WritePlan<'a> {
             );
             return;
         }
-        let companions = StoredCompanions::of(row, stored);
+        let companions = StoredCompanions::compare(row, stored);
         let entries = if is_news(row, stored) { steps(row, stored) } else { [None, None] };
         self.add_judged(verdict, RowOverwrite { row, companions, entries });
     }
@@ -102,7 +102,7 @@ impl<'a> WritePlan<'a> {
         match verdict {
             Verdict::Write => self.overwrite.push(overwrite),
             Verdict::Mark => {
-                let gone = |delete_time| Gone { uid: &row.uid, res_version: row.res_version, delete_time };
+                let gone = |delete_time| GoneObject { uid: &row.uid, res_version: row.res_version, delete_time };
                 self.mark.extend(row.delete_time.map(gone));
             }
             Verdict::Confirm => self.confirm.push(&row.uid),
@@ -112,7 +112,7 @@ impl<'a> WritePlan<'a> {
     }
 
     /// Returns the plan of a row that its writer has judged itself, under the row's lock.
-    pub(super) fn of_overwrite(row: &'a Row, becomes: What) -> Self {
+    pub(super) fn of_overwrite(row: &'a Row, becomes: ChangeKind) -> Self {
         let overwrite = RowOverwrite { row, companions: StoredCompanions::Unknown, entries: [None, Some(becomes)] };
         WritePlan { overwrite: vec![overwrite], ..WritePlan::default() }
     }
@@ -155,7 +155,7 @@ impl<'a> WritePlan<'a> {
 
 impl RowOverwrite<'_> {
     /// Returns the change of the object; `None` if its version stays the same.
-    pub(super) fn becomes(&self) -> Option<What> {
+    pub(super) fn becomes(&self) -> Option<ChangeKind> {
         let [_, last] = self.entries;
         last
     }
@@ -164,7 +164,7 @@ impl RowOverwrite<'_> {
 impl StoredCompanions {
     /// Compares the expected companions with the ones of the new row, if the stored row is the expected one. A main row and its companions
     /// are only written together, so the version of the main row stands for all of them.
-    fn of(row: &Row, stored: Version) -> Self {
+    fn compare(row: &Row, stored: Version) -> Self {
         let Some(Expected::Stored { res_version, companions }) = row.expected else {
             return StoredCompanions::Unknown;
         };
@@ -194,27 +194,27 @@ pub(super) fn expected_version(row: &Row) -> Option<Version> {
 }
 
 /// Returns the change of an object whose row replaces the stored one, or is the first one.
-pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
+pub(super) fn what(row: &Row, stored: Option<Version>) -> ChangeKind {
     match (row.delete_time, row.eviction(), stored) {
-        (Some(_), _, _) => What::Deleted,
-        (None, Eviction::Confirmed, _) => What::Evicted,
-        (None, Eviction::Intended, _) => What::Evicting,
-        (None, Eviction::None | Eviction::Unrecorded, None) => What::Inserted,
+        (Some(_), _, _) => ChangeKind::Deleted,
+        (None, Eviction::Confirmed, _) => ChangeKind::Evicted,
+        (None, Eviction::Intended, _) => ChangeKind::Evicting,
+        (None, Eviction::None | Eviction::Unrecorded, None) => ChangeKind::Inserted,
         (None, Eviction::None | Eviction::Unrecorded, Some(stored)) if stored.deleted || stored.evicted() => {
-            What::Revived
+            ChangeKind::Revived
         }
-        (None, Eviction::None | Eviction::Unrecorded, Some(_)) => What::Updated,
+        (None, Eviction::None | Eviction::Unrecorded, Some(_)) => ChangeKind::Updated,
     }
 }
 
 /// Returns the log's entries for a row that replaces the stored one, in order. The last one is the change of the object. The entry of an
 /// eviction does not tell the state before it, so another entry precedes it if the row was deleted, or if the object is evicted at once, as
 /// by an import. Watchers of live objects then learn that it is no longer one of them.
-fn steps(row: &Row, stored: Version) -> [Option<What>; 2] {
+fn steps(row: &Row, stored: Version) -> [Option<ChangeKind>; 2] {
     let last = what(row, Some(stored));
     let first = match last {
-        What::Evicting | What::Evicted if stored.deleted => Some(What::Revived),
-        What::Evicted if !stored.evicted() => Some(What::Evicting),
+        ChangeKind::Evicting | ChangeKind::Evicted if stored.deleted => Some(ChangeKind::Revived),
+        ChangeKind::Evicted if !stored.evicted() => Some(ChangeKind::Evicting),
         _ => None,
     };
     [first, Some(last)]

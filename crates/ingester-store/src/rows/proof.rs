@@ -37,7 +37,7 @@ pub struct Premise {
 
 /// The reason why no rule may judge a row now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pending {
+pub enum PendingReason {
     /// This process does not have the latest definition of the kind.
     Outdated {
         /// Its definition.
@@ -60,32 +60,32 @@ pub enum Pending {
     Differs(Ident),
 }
 
-impl fmt::Display for Pending {
+impl fmt::Display for PendingReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pending::Outdated { own: 0, .. } => write!(
+            PendingReason::Outdated { own: 0, .. } => write!(
                 f,
                 "no definition of its kind is recorded in the database: start `ingester run` or `ingester schema apply` once"
             ),
-            Pending::Outdated { own, latest } => write!(
+            PendingReason::Outdated { own, latest } => write!(
                 f,
                 "this program has definition {own} of the kind, and the database records {latest}: run the program with the latest one"
             ),
-            Pending::Definition { row: 0, .. } => write!(
+            PendingReason::Definition { row: 0, .. } => write!(
                 f,
                 "its columns are not computed from its object: run `ingester backfill`, and correct the kind if `ingester rejects` names the row"
             ),
-            Pending::Definition { row, since } => write!(
+            PendingReason::Definition { row, since } => write!(
                 f,
                 "definition {row} of the kind wrote it, and what the rules read is computed as now since {since}: run `ingester backfill`, which `ingester run` also does"
             ),
-            Pending::Undecodable(reason) => {
+            PendingReason::Undecodable(reason) => {
                 write!(f, "its object cannot be decoded ({reason}): correct the kind, then run `ingester backfill`")
             }
-            Pending::Unfit(Unfit { column, why }) => {
+            PendingReason::Unfit(Unfit { column, why }) => {
                 write!(f, "`{column}` does not hold what its object says ({why}): change the column, or the object")
             }
-            Pending::Differs(column) => write!(
+            PendingReason::Differs(column) => write!(
                 f,
                 "`{column}` is not what its object says: run `ingester backfill` (no rule judges a column whose value stays while the object has another one)"
             ),
@@ -100,13 +100,13 @@ impl Premise {
     }
 
     /// Returns the reason why a row of this definition may not be judged; `None` if only the proof by its text remains.
-    pub fn refuses(&self, ingest_version: u32) -> Option<Pending> {
+    pub fn refuses(&self, ingest_version: u32) -> Option<PendingReason> {
         let Premise { since, own, latest, .. } = *self;
         if !self.is_of_latest() {
-            return Some(Pending::Outdated { own, latest });
+            return Some(PendingReason::Outdated { own, latest });
         }
         let is_known = ingest_version > 0 && (since..=own).contains(&ingest_version);
-        (!is_known).then_some(Pending::Definition { row: ingest_version, since })
+        (!is_known).then_some(PendingReason::Definition { row: ingest_version, since })
     }
 
     /// Returns the condition of a query for the rows that [`Premise::refuses`] refuses.
@@ -123,22 +123,22 @@ impl Premise {
     /// judged.
     ///
     /// # Errors
-    /// [`Pending`]
-    pub fn prove(&self, kind: &Kind, stored: &StoredRow) -> Result<Row, Pending> {
+    /// [`PendingReason`]
+    pub fn prove(&self, kind: &Kind, stored: &StoredRow) -> Result<Row, PendingReason> {
         if let Some(pending) = self.refuses(stored.ingest_version) {
             return Err(pending);
         }
         let object = Object::parse(stored.json(), ManagedFields::Keep);
-        let object = object.map_err(|error| Pending::Undecodable(error.to_string()))?;
+        let object = object.map_err(|error| PendingReason::Undecodable(error.to_string()))?;
         let row = self.computed(kind, &object)?;
         let table = kind.table();
         let differs = |place: &usize| stored.values.get(*place) != row.values.get(*place);
         if let Some(place) = self.reads.places().find(differs) {
-            return Err(Pending::Differs(table.columns[place].name));
+            return Err(PendingReason::Differs(table.columns[place].name));
         }
         for companion in self.reads.companions(table) {
             if pairs(stored, companion) != row.companion(companion) {
-                return Err(Pending::Differs(table.companion(companion)));
+                return Err(PendingReason::Differs(table.companion(companion)));
             }
         }
         Ok(row)
@@ -147,26 +147,26 @@ impl Premise {
     /// Returns a hash of the parts of an object that rules read, to compare with the hash of its row. Valid in this process only.
     ///
     /// # Errors
-    /// [`Pending::Undecodable`] and [`Pending::Unfit`]
-    pub fn evidence(&self, kind: &Kind, object: &Object) -> Result<u64, Pending> {
+    /// [`PendingReason::Undecodable`] and [`PendingReason::Unfit`]
+    pub fn evidence(&self, kind: &Kind, object: &Object) -> Result<u64, PendingReason> {
         Ok(self.reads.evidence(kind.table(), &self.computed(kind, object)?))
     }
 
     /// Returns the row that the present definition makes of an object, whatever the kind's filter says, if its values fit the columns that
     /// rules read.
-    fn computed(&self, kind: &Kind, object: &Object) -> Result<Row, Pending> {
-        let row = kind.unfiltered_row(object).map_err(|error| Pending::Undecodable(error.to_string()))?;
-        let row = row.ok_or_else(|| Pending::Undecodable("the kind's filter leaves it out".to_owned()))?;
+    fn computed(&self, kind: &Kind, object: &Object) -> Result<Row, PendingReason> {
+        let row = kind.unfiltered_row(object).map_err(|error| PendingReason::Undecodable(error.to_string()))?;
+        let row = row.ok_or_else(|| PendingReason::Undecodable("the kind's filter leaves it out".to_owned()))?;
         let is_read = |unfit: &&Unfit| self.reads.columns(kind.table()).any(|column| column == unfit.column);
         if let Some(unfit) = row.unfit.iter().find(is_read) {
-            return Err(Pending::Unfit(unfit.clone()));
+            return Err(PendingReason::Unfit(unfit.clone()));
         }
         if self.has_nul {
             return Ok(row);
         }
         // Before the values go: a NULL in place of a value would agree with the column, and pass for an absent value.
         if let Some(column) = self.read_nul(kind.table(), &row) {
-            return Err(Pending::Unfit(Unfit { column, why: NUL.to_owned() }));
+            return Err(PendingReason::Unfit(Unfit { column, why: NUL.to_owned() }));
         }
         Ok(row.without_nul())
     }

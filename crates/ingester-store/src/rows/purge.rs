@@ -15,10 +15,10 @@ use ingester_core::row::Standing;
 use ingester_core::schema::{History, Table};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
-    DeleteVersions, ForgetMarks, LockPurgeable, ManyVersions, MarksOf, Old, OldVersions, Purge, Purgeable, ReadMarks,
-    RecordRowChanges, What,
+    ChangeKind, DeleteVersions, ForgetMarks, LockPurgeable, ManyVersions, MarksOf, Old, OldVersions, Purge, Purgeable,
+    ReadMarks, RecordRowChanges,
 };
-use ingester_sql::dialect::{Access, OfGroup};
+use ingester_sql::dialect::{Access, GroupFilter};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub struct PurgeTerms<'a> {
 
 /// The result of a batch of [`Store::purge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Purged {
+pub struct PurgeResult {
     /// Number of deleted rows, including rows of companion tables.
     pub rows: u64,
     /// True if there may be more.
@@ -52,10 +52,10 @@ impl Store {
     ///
     /// # Errors
     /// If the tables cannot be read or written within the retries.
-    pub async fn purge(&self, kind: &Kind, before: Micros) -> Result<Purged, StoreError> {
-        let Purged { rows, more } = self.purge_behind(kind, before, &mut PurgePlace::default()).await?;
+    pub async fn purge(&self, kind: &Kind, before: Micros) -> Result<PurgeResult, StoreError> {
+        let PurgeResult { rows, more } = self.purge_behind(kind, before, &mut PurgePlace::default()).await?;
         // If nothing could be deleted, the next batch would find the same rows.
-        Ok(Purged { rows, more: more && rows > 0 })
+        Ok(PurgeResult { rows, more: more && rows > 0 })
     }
 
     /// Like [`Store::purge`], for rows whose objects were deleted this long ago by the database's clock, which is asked now. The batch
@@ -63,15 +63,25 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::purge`].
-    pub async fn purge_older(&self, kind: &Kind, age: Duration, place: &mut PurgePlace) -> Result<Purged, StoreError> {
+    pub async fn purge_older(
+        &self,
+        kind: &Kind,
+        age: Duration,
+        place: &mut PurgePlace,
+    ) -> Result<PurgeResult, StoreError> {
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let before = Micros(self.read_clock().await?.0.saturating_sub(age));
         self.purge_behind(kind, before, place).await
     }
 
-    async fn purge_behind(&self, kind: &Kind, before: Micros, place: &mut PurgePlace) -> Result<Purged, StoreError> {
+    async fn purge_behind(
+        &self,
+        kind: &Kind,
+        before: Micros,
+        place: &mut PurgePlace,
+    ) -> Result<PurgeResult, StoreError> {
         let table = kind.table();
-        let group = &OfGroup::new(kind.group());
+        let group = &GroupFilter::new(kind.group());
         let behind = place.0.as_ref().map(|(uid, deleted)| (uid.as_str(), *deleted));
         let found = &Purgeable { table, group, before, behind, limit: MOST_ROWS };
         let doing = || format!("purging rows of `{}`", table.name);
@@ -80,7 +90,7 @@ impl Store {
         let rows = self.purge_rows(kind, &uids, before).await?;
         let more = found.len() == MOST_ROWS;
         place.0 = found.pop().or(place.0.take());
-        Ok(Purged { rows, more })
+        Ok(PurgeResult { rows, more })
     }
 
     /// Deletes the rows whose objects were deleted before a time, and were not evicted. Returns how many.
@@ -156,9 +166,9 @@ impl Store {
     ///
     /// # Errors
     /// If the table cannot be read or written within the retries.
-    pub async fn purge_history(&self, kind: &Kind, age: Option<Duration>) -> Result<Purged, StoreError> {
+    pub async fn purge_history(&self, kind: &Kind, age: Option<Duration>) -> Result<PurgeResult, StoreError> {
         let Some(History { table: former, versions, .. }) = kind.history() else {
-            return Ok(Purged { rows: 0, more: false });
+            return Ok(PurgeResult { rows: 0, more: false });
         };
         let mut old = Vec::new();
         if let Some(age) = age {
@@ -187,7 +197,7 @@ impl Store {
             rows += self.with_retries(doing, || async { self.pool.execute(delete).await }).await?;
         }
         // If nothing could be deleted, the next batch would find the same rows.
-        Ok(Purged { rows, more: is_full && rows > 0 })
+        Ok(PurgeResult { rows, more: is_full && rows > 0 })
     }
 
     async fn old_versions(
@@ -200,7 +210,7 @@ impl Store {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let old = &OldVersions { former, group: &OfGroup::new(kind.group()), of, limit };
+        let old = &OldVersions { former, group: &GroupFilter::new(kind.group()), of, limit };
         let doing = || format!("looking for old rows of `{}`", former.name);
         self.with_retries(doing, || async { self.pool.fetch(old).await }).await
     }
@@ -251,7 +261,7 @@ async fn purge_locked(
         let exists = locked.iter().filter(|(_, now)| now.delete_time.is_none());
         let uids: Vec<&str> = exists.map(|(uid, _)| uid.as_str()).collect();
         for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
-            tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at }).await?;
+            tx.execute(&RecordRowChanges { table, uids, what: ChangeKind::Deleted, at }).await?;
         }
     }
     let uids: Vec<&str> = uids_of(locked);
@@ -263,10 +273,10 @@ async fn purge_locked(
     }
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
-        let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Purged))).collect();
+        let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(ChangeKind::Purged))).collect();
         keep_versions(tx, table, &last, at, &Beginnings::new()).await?;
         if logs {
-            tx.execute(&RecordRowChanges { table, uids, what: What::Purged, at }).await?;
+            tx.execute(&RecordRowChanges { table, uids, what: ChangeKind::Purged, at }).await?;
         }
         for companion in table.companions() {
             tx.execute(&Purge { table, companion: Some(companion), uids }).await?;

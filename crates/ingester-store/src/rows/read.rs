@@ -5,14 +5,14 @@
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
-use crate::driver::{About, StoreError, Transaction, is_about};
+use crate::driver::{ErrorSubject, StoreError, Transaction, is_about};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
-use ingester_sql::dialect::{Access, OfGroup, Query};
+use ingester_sql::dialect::{Access, GroupFilter, Query};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ pub struct LiveRow {
 
 /// Includes or leaves out rows with a confirmed eviction, whose objects exist only in these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evicted {
+pub enum EvictedRows {
     /// The rows are read as well.
     Included,
     /// The database leaves the rows out.
@@ -100,7 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// If the tables cannot be read within the retries.
-    pub async fn stored(&self, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, StoreError> {
+    pub async fn read_stored(&self, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, StoreError> {
         let uids = &once_each(uids)[..];
         self.with_retries(
             || format!("reading {} rows of `{}`", uids.len(), table.name),
@@ -123,12 +123,12 @@ impl Store {
         &self,
         kind: &Kind,
         namespace: Option<&str>,
-        evicted: Evicted,
+        evicted: EvictedRows,
         after: &str,
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
-        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
-        let confirmed = evicted == Evicted::Included;
+        let (table, group) = (kind.table(), &GroupFilter::new(kind.group()));
+        let confirmed = evicted == EvictedRows::Included;
         let page = |narrow| Live { table, group, namespace, confirmed, after, limit, narrow };
         let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
@@ -152,7 +152,7 @@ impl Store {
     /// # Errors
     /// If the table cannot be read within the retries.
     pub async fn live_by_namespace(&self, kind: &Kind) -> Result<Vec<(String, u64)>, StoreError> {
-        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        let (table, group) = (kind.table(), &GroupFilter::new(kind.group()));
         self.with_retries(
             || format!("counting the live rows of `{}`", table.name),
             || async { self.by_narrow_key(|narrow| LiveByNamespace { table, group, narrow }).await },
@@ -164,7 +164,7 @@ impl Store {
     /// migration that adds it, reads the rows themselves.
     pub(crate) async fn by_narrow_key<Q: Query>(&self, read: impl Fn(bool) -> Q) -> Result<Vec<Q::Row>, sqlx::Error> {
         match self.pool.fetch(&read(true)).await {
-            Err(error) if is_about(&error, About::Key) => self.pool.fetch(&read(false)).await,
+            Err(error) if is_about(&error, ErrorSubject::Key) => self.pool.fetch(&read(false)).await,
             read => read,
         }
     }
@@ -237,7 +237,7 @@ impl Store {
     /// If the table cannot be read.
     pub async fn peek(&self, table: &'static Table, limit: usize) -> Result<Vec<Vec<Option<String>>>, StoreError> {
         let rows = self.pool.fetch(&Peek { table, limit }).await;
-        rows.map_err(|error| StoreError::of(format!("reading `{}`", table.name), error))
+        rows.map_err(|error| StoreError::from_sqlx(format!("reading `{}`", table.name), error))
     }
 }
 

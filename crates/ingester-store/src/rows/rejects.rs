@@ -1,9 +1,9 @@
 //! The table `ingester_rejects`: objects that could not be mirrored.
 
-use super::change::Rejected;
+use super::change::RejectedObject;
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::StoreError;
-use crate::store::{Recorded, Store};
+use crate::store::{RecordedRejects, Store};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::REJECTS;
 use ingester_sql::dialect::statements::{
@@ -58,12 +58,12 @@ impl Store {
         group_ver: &str,
         kind: &str,
         namespace: Option<&str>,
-    ) -> Result<Vec<Rejected>, StoreError> {
+    ) -> Result<Vec<RejectedObject>, StoreError> {
         let read = self.with_retries(
             || format!("reading the rejects of {kind} in ingester_rejects"),
             || async { self.pool.fetch(&ReadRejects { group_ver, kind, namespace }).await },
         );
-        Ok(read.await?.into_iter().map(|(uid, reason)| Rejected { uid: uid.into(), reason }).collect())
+        Ok(read.await?.into_iter().map(|(uid, reason)| RejectedObject { uid: uid.into(), reason }).collect())
     }
 
     /// Deletes the records of objects of a kind that are gone.
@@ -84,9 +84,9 @@ impl Store {
     /// # Errors
     /// If the table cannot be read.
     pub async fn look_for_rejects(&self) -> Result<(), StoreError> {
-        let uids = self.pool.fetch(&RejectedUids { limit: Recorded::MOST + 1 }).await;
-        let uids = uids.map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
-        *self.recorded() = Recorded::of(uids.into_iter().map(|(uid, kind)| (uid.into(), kind.into())));
+        let uids = self.pool.fetch(&RejectedUids { limit: RecordedRejects::MOST + 1 }).await;
+        let uids = uids.map_err(|error| StoreError::from_sqlx("reading ingester_rejects".into(), error))?;
+        *self.recorded() = RecordedRejects::from_rejects(uids.into_iter().map(|(uid, kind)| (uid.into(), kind.into())));
         Ok(())
     }
 

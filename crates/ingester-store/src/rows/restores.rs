@@ -20,7 +20,7 @@ use ingester_core::row::Origin;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
-    ForgetRestores, Gone, ReadRestores, RecordRestore, RestoreRow, Versions, What,
+    ChangeKind, ForgetRestores, GoneObject, ReadRestores, RecordRestore, RestoreRow, Versions,
 };
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -173,7 +173,7 @@ async fn end<'a>(
             let marks = is_this && stored.eviction.is_only_copy();
             if marks {
                 mark_deleted(tx, table, &[gone(uid, stored, now)], now, &Beginnings::new()).await?;
-                log.stored(What::Deleted, [uid]);
+                log.add_uids(ChangeKind::Deleted, [uid]);
             }
             Ok(marks)
         }
@@ -215,8 +215,8 @@ fn open(row: RestoreRow) -> (String, OpenRestore) {
     (row.uid, OpenRestore { nonce: row.nonce.into(), time: row.restore_time })
 }
 
-fn gone(uid: &str, stored: Version, now: Micros) -> Gone<'_> {
-    Gone { uid, res_version: stored.res_version, delete_time: now }
+fn gone(uid: &str, stored: Version, now: Micros) -> GoneObject<'_> {
+    GoneObject { uid, res_version: stored.res_version, delete_time: now }
 }
 
 /// Returns a number that no other restore has: 128 bits from the seeds of two hash functions.

@@ -12,25 +12,25 @@ use crate::store::Store;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 use ingester_sql::dialect::statements::{
-    BeginAfterFormer, ClearRejects, Insert, KeepVersions, RecordChanges, Update, What, WriteCompanion,
+    BeginAfterFormer, ChangeKind, ClearRejects, Insert, KeepVersions, RecordChanges, Update, WriteCompanion,
 };
-use ingester_sql::dialect::{Access, Dialect, OneText, Sql, Statement};
+use ingester_sql::dialect::{Access, Dialect, Sql, Statement, TransactionForm};
 
 /// The largest object that is written as text, in bytes. Larger texts cost more than the round trips that they save.
 const LARGEST: usize = 64 << 10;
 
 /// A write that fits one round trip.
-enum OneTrip<'a> {
+enum SingleWrite<'a> {
     /// A new row with its rows in companion tables: a whole transaction as one text.
     Insert(&'a Row),
     /// A stored row whose rows in companion tables stay the same, and its change. This is one statement, and so one transaction. A kind with
     /// a history needs a statement before it that copies the ending version, and a log one after it that records the change.
-    Update(Update<'a>, What),
+    Update(Update<'a>, ChangeKind),
 }
 
 impl Batch<'_> {
     /// Returns the write of the batch, with its log entry if the database has a log, if it fits one round trip.
-    fn one_trip(&self, dialect: Dialect, logs: bool) -> Option<OneTrip<'_>> {
+    fn one_trip(&self, dialect: Dialect, logs: bool) -> Option<SingleWrite<'_>> {
         let [change @ RowChange::Row(row)] = self.changes else { return None };
         let stored = match row.expected? {
             Expected::Absent => None,
@@ -40,7 +40,7 @@ impl Batch<'_> {
         plan.add(change, stored);
         match (&plan.insert[..], &plan.overwrite[..]) {
             // If the object was restored from a row, that row may have to be marked, too.
-            ([row], []) if row.origin.is_none() && self.fits_a_text(row) => Some(OneTrip::Insert(row)),
+            ([row], []) if row.origin.is_none() && self.fits_a_text(row) => Some(SingleWrite::Insert(row)),
             ([], [overwrite]) => self.one_update(*overwrite, stored?.res_version, dialect, logs),
             _ => None,
         }
@@ -53,7 +53,7 @@ impl Batch<'_> {
         expected: u64,
         dialect: Dialect,
         logs: bool,
-    ) -> Option<OneTrip<'r>> {
+    ) -> Option<SingleWrite<'r>> {
         let RowOverwrite { row, companions, entries: [before, becomes] } = overwrite;
         let becomes = becomes?;
         // Deleting a reject as well needs a transaction, and so do several entries of the log.
@@ -69,7 +69,7 @@ impl Batch<'_> {
             return None;
         }
         let update = Update { table: self.table, row, expected, update_time: self.now, former, record };
-        Some(OneTrip::Update(update, becomes))
+        Some(SingleWrite::Update(update, becomes))
     }
 
     /// Returns true if a row's values can be written into a text, and if that is worth it.
@@ -79,7 +79,7 @@ impl Batch<'_> {
     }
 
     /// Returns all statements that store a new row, as one text; `None` if the dialect has no such text.
-    fn insertion(&self, dialect: Dialect, form: OneText, row: &Row, logs: bool) -> Option<Sql> {
+    fn insertion(&self, dialect: Dialect, form: TransactionForm, row: &Row, logs: bool) -> Option<Sql> {
         let uids = [row.uid.as_ref()];
         let of = |companion: Companion| {
             let rows =
@@ -113,7 +113,7 @@ impl Batch<'_> {
 }
 
 /// The result of [`write_single`].
-pub(super) enum Single {
+pub(super) enum SingleResult {
     /// The object is written.
     Written(Report),
     /// Nothing was written: the stored row is not the expected one, or the database refuses the object.
@@ -123,37 +123,39 @@ pub(super) enum Single {
 }
 
 /// Writes a batch of one object in one round trip, if possible.
-pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -> Result<Single, sqlx::Error> {
+pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -> Result<SingleResult, sqlx::Error> {
     // In some databases each connection sets how durable its commits are. An eviction has to set this before its transaction, which takes
     // another round trip.
     if store.dialect.durability_is_of_connections() && batch.changes.iter().any(RowChange::is_eviction) {
-        return Ok(Single::NotPossible);
+        return Ok(SingleResult::NotPossible);
     }
-    let Some(one_trip) = batch.one_trip(store.dialect, logs) else { return Ok(Single::NotPossible) };
+    let Some(one_trip) = batch.one_trip(store.dialect, logs) else { return Ok(SingleResult::NotPossible) };
     let written = match one_trip {
-        OneTrip::Update(update, change) => match execute_update(store, &update, change).await? {
+        SingleWrite::Update(update, change) => match execute_update(store, &update, change).await? {
             Some(rows) => rows > 0,
-            None => return Ok(Single::NotPossible),
+            None => return Ok(SingleResult::NotPossible),
         },
-        OneTrip::Insert(row) => {
-            let Some(form) = store.pool.servers().one_text() else { return Ok(Single::NotPossible) };
-            let Some(sql) = batch.insertion(store.dialect, form, row, logs) else { return Ok(Single::NotPossible) };
+        SingleWrite::Insert(row) => {
+            let Some(form) = store.pool.servers().one_text() else { return Ok(SingleResult::NotPossible) };
+            let Some(sql) = batch.insertion(store.dialect, form, row, logs) else {
+                return Ok(SingleResult::NotPossible);
+            };
             match store.pool.execute_transaction(form, &sql).await {
                 Ok(Some(_)) => true,
-                Ok(None) => return Ok(Single::NotPossible),
+                Ok(None) => return Ok(SingleResult::NotPossible),
                 Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),
                 // Usually the row exists after all. If something is wrong with the object, the batch finds out.
                 Err(_) => false,
             }
         }
     };
-    Ok(if written { Single::Written(Report { written: 1, ..Report::default() }) } else { Single::Refused })
+    Ok(if written { SingleResult::Written(Report { written: 1, ..Report::default() }) } else { SingleResult::Refused })
 }
 
 /// Runs an update. If the kind has a history, the ending version is copied before; if the update has a log entry, it is recorded as well.
 /// Returns how many rows were written, 0 if the stored row is not the expected one; or `None` if the servers take no text of several
 /// statements.
-async fn execute_update(store: &Store, update: &Update<'_>, change: What) -> Result<Option<u64>, sqlx::Error> {
+async fn execute_update(store: &Store, update: &Update<'_>, change: ChangeKind) -> Result<Option<u64>, sqlx::Error> {
     let uids = [&*update.row.uid];
     let expected = Some((update.expected, update.row.ingest_version));
     let (table, valid_to) = (update.table, update.update_time);

@@ -8,7 +8,7 @@ use crate::driver::{ErrorClass, StoreError};
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
-use ingester_sql::dialect::statements::What;
+use ingester_sql::dialect::statements::ChangeKind;
 use std::collections::HashSet;
 
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
@@ -104,10 +104,10 @@ fn labels_and_annotations_that_are_the_same_do_not_cancel_each_other_out() {
 
 #[test]
 fn errors_that_a_retry_cannot_fix_are_not_transient() {
-    let error = StoreError::of("connecting".into(), sqlx::Error::Configuration("no".into()));
+    let error = StoreError::from_sqlx("connecting".into(), sqlx::Error::Configuration("no".into()));
     assert_eq!(error.class(), ErrorClass::Operator);
     let reset = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
-    assert_eq!(StoreError::of("writing".into(), reset.into()).class(), ErrorClass::Transient);
+    assert_eq!(StoreError::from_sqlx("writing".into(), reset.into()).class(), ErrorClass::Transient);
 }
 
 const EVICTIONS: [Eviction; 4] = [Eviction::None, Eviction::Intended, Eviction::Confirmed, Eviction::Unrecorded];
@@ -167,15 +167,15 @@ fn the_log_has_what_becomes_of_an_object_and_what_was_before_its_eviction() {
     let later = |deleted, eviction| version(6, deleted, eviction);
     #[rustfmt::skip]
     let cases = [
-        (live, later(false, Eviction::None), [None, Some(What::Updated)]),
-        (live, later(true, Eviction::None), [None, Some(What::Deleted)]),
-        (live, later(false, Eviction::Intended), [None, Some(What::Evicting)]),
-        (live, later(false, Eviction::Confirmed), [Some(What::Evicting), Some(What::Evicted)]),
-        (gone, later(false, Eviction::None), [None, Some(What::Revived)]),
-        (gone, later(false, Eviction::Intended), [Some(What::Revived), Some(What::Evicting)]),
-        (gone, later(false, Eviction::Confirmed), [Some(What::Revived), Some(What::Evicted)]),
-        (leaving, later(false, Eviction::None), [None, Some(What::Revived)]),
-        (leaving, later(false, Eviction::Confirmed), [None, Some(What::Evicted)]),
+        (live, later(false, Eviction::None), [None, Some(ChangeKind::Updated)]),
+        (live, later(true, Eviction::None), [None, Some(ChangeKind::Deleted)]),
+        (live, later(false, Eviction::Intended), [None, Some(ChangeKind::Evicting)]),
+        (live, later(false, Eviction::Confirmed), [Some(ChangeKind::Evicting), Some(ChangeKind::Evicted)]),
+        (gone, later(false, Eviction::None), [None, Some(ChangeKind::Revived)]),
+        (gone, later(false, Eviction::Intended), [Some(ChangeKind::Revived), Some(ChangeKind::Evicting)]),
+        (gone, later(false, Eviction::Confirmed), [Some(ChangeKind::Revived), Some(ChangeKind::Evicted)]),
+        (leaving, later(false, Eviction::None), [None, Some(ChangeKind::Revived)]),
+        (leaving, later(false, Eviction::Confirmed), [None, Some(ChangeKind::Evicted)]),
         // Another definition of the kind made the row from the same version.
         (Version { ingest_version: 1, ..live }, live, [None, None]),
     ];

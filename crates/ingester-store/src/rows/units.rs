@@ -3,7 +3,7 @@
 //!
 //! Mirroring does not depend on records: no batch waits for one, and a process that cannot write them continues to mirror.
 
-use super::ask::InTime;
+use super::ask::TimedAnswer;
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_core::Kind;
@@ -33,7 +33,7 @@ const POLICIES: &str = "policy/";
 
 /// The phase of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum UnitPhase {
     /// The unit does not know yet if the CRD is installed.
     Starting,
     /// The CRD is not installed.
@@ -50,28 +50,28 @@ pub enum Phase {
     Stopped,
 }
 
-impl Phase {
+impl UnitPhase {
     /// All phases.
-    pub const ALL: [Phase; 7] = [
-        Phase::Starting,
-        Phase::Waiting,
-        Phase::Listing,
-        Phase::Synced,
-        Phase::Suspended,
-        Phase::Failed,
-        Phase::Stopped,
+    pub const ALL: [UnitPhase; 7] = [
+        UnitPhase::Starting,
+        UnitPhase::Waiting,
+        UnitPhase::Listing,
+        UnitPhase::Synced,
+        UnitPhase::Suspended,
+        UnitPhase::Failed,
+        UnitPhase::Stopped,
     ];
 
     /// Returns the phase's name, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
-            Phase::Starting => "starting",
-            Phase::Waiting => "waiting",
-            Phase::Listing => "listing",
-            Phase::Synced => "synced",
-            Phase::Suspended => "suspended",
-            Phase::Failed => "failed",
-            Phase::Stopped => "stopped",
+            UnitPhase::Starting => "starting",
+            UnitPhase::Waiting => "waiting",
+            UnitPhase::Listing => "listing",
+            UnitPhase::Synced => "synced",
+            UnitPhase::Suspended => "suspended",
+            UnitPhase::Failed => "failed",
+            UnitPhase::Stopped => "stopped",
         }
     }
 }
@@ -82,7 +82,7 @@ pub struct UnitRecord {
     /// The time at which the record was written.
     pub heartbeat: i64,
     /// The unit's phase.
-    pub phase: Phase,
+    pub phase: UnitPhase,
     /// The seconds that the oldest waiting object has waited.
     pub lag: u64,
     /// Number of waiting objects.
@@ -104,8 +104,8 @@ pub struct UnitRecord {
 }
 
 impl UnitRecord {
-    /// Parses the text of [`UnitRecord::text`]; returns `None` for any other text.
-    pub fn of(text: &str) -> Option<Self> {
+    /// Parses the text of [`UnitRecord::to_text`]; returns `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         // A later release may add words.
         let [heartbeat, phase, lag, waiting, live, held, rejected, audited, differences, namespace, shard, member, ..] =
@@ -116,7 +116,7 @@ impl UnitRecord {
         let number = |word: &str| word.parse::<u64>().ok();
         Some(UnitRecord {
             heartbeat: heartbeat.parse().ok()?,
-            phase: Phase::ALL.into_iter().find(|known| known.name() == *phase)?,
+            phase: UnitPhase::ALL.into_iter().find(|known| known.name() == *phase)?,
             lag: number(lag)?,
             waiting: number(waiting)?,
             live: number(live)?,
@@ -133,7 +133,7 @@ impl UnitRecord {
     }
 
     /// Returns the record as a setting stores it, in at most 256 characters.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let UnitRecord { heartbeat, phase, lag, waiting, live, held, rejected, audit, namespace, shard, member } = self;
         let numbers = [lag, waiting, live, held, rejected].map(|number| (*number).min(MOST).to_string()).join(" ");
         let audit = match audit {
@@ -146,7 +146,7 @@ impl UnitRecord {
 
     /// Returns true if its process should have written it again by now.
     pub fn is_stale(&self, now: Micros) -> bool {
-        self.phase != Phase::Stopped && seconds(now) - self.heartbeat > STALE
+        self.phase != UnitPhase::Stopped && seconds(now) - self.heartbeat > STALE
     }
 
     fn is_gone(&self, now: Micros) -> bool {
@@ -175,8 +175,8 @@ pub struct RuleRecord {
 }
 
 impl RuleRecord {
-    /// Parses the text of [`RuleRecord::text`]; returns `None` for any other text.
-    pub fn of(text: &str) -> Option<Self> {
+    /// Parses the text of [`RuleRecord::to_text`]; returns `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         let [time, mode, judged, matches, waiting, moved, rule, ..] = words.as_slice() else { return None };
         let one_of = |word: &str, [yes, no]: [&str; 2]| match word {
@@ -196,7 +196,7 @@ impl RuleRecord {
     }
 
     /// Returns the record as a setting stores it, in at most 256 characters.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let RuleRecord { time, enforced, judged, matches, waiting, moved, rule } = self;
         let words = [MODES[usize::from(!enforced)], JUDGED[usize::from(!judged)]].join(" ");
         let numbers = [matches, waiting, moved].map(|number| (*number).min(MOST).to_string()).join(" ");
@@ -270,7 +270,7 @@ impl Store {
     /// # Errors
     /// If the settings cannot be written within the retries.
     pub async fn record_unit(&self, kind: &Kind, unit: &str, record: &UnitRecord) -> Result<(), StoreError> {
-        self.write_record(&unit_name(kind, unit), &record.text()).await
+        self.write_record(&unit_name(kind, unit), &record.to_text()).await
     }
 
     /// Records that the unit's process ends, if the database still has this last record of it.
@@ -278,9 +278,9 @@ impl Store {
     /// # Errors
     /// If the settings cannot be written within the retries.
     pub async fn record_stopped(&self, kind: &Kind, unit: &str, last: &UnitRecord) -> Result<(), StoreError> {
-        let (name, from) = (unit_name(kind, unit), last.text());
-        let (phase, heartbeat) = (Phase::Stopped, seconds(self.now()));
-        let to = UnitRecord { phase, heartbeat, lag: 0, waiting: 0, held: 0, ..last.clone() }.text();
+        let (name, from) = (unit_name(kind, unit), last.to_text());
+        let (phase, heartbeat) = (UnitPhase::Stopped, seconds(self.now()));
+        let to = UnitRecord { phase, heartbeat, lag: 0, waiting: 0, held: 0, ..last.clone() }.to_text();
         let write = || async { self.pool.execute(&ReplaceSetting { name: &name, from: &from, to: &to }).await };
         self.with_retries(|| format!("writing that a unit has stopped into {SETTINGS}"), write).await.map(drop)
     }
@@ -290,7 +290,7 @@ impl Store {
     /// # Errors
     /// If the settings cannot be written within the retries.
     pub async fn record_rule(&self, kind: &Kind, unit: &str, record: &RuleRecord) -> Result<(), StoreError> {
-        self.write_record(&rule_name(kind, unit, &record.rule), &record.text()).await
+        self.write_record(&rule_name(kind, unit, &record.rule), &record.to_text()).await
     }
 
     /// Deletes the record of a rule that the unit's kind no longer has.
@@ -318,8 +318,8 @@ impl Store {
             for prefix in [UNITS, POLICIES] {
                 for (name, text) in self.pool.fetch(&ReadSettings::below(prefix)).await? {
                     let is_old = match prefix {
-                        UNITS => UnitRecord::of(&text).is_none_or(|record| record.is_gone(now)),
-                        _ => RuleRecord::of(&text).is_none_or(|record| record.is_gone(now)),
+                        UNITS => UnitRecord::parse(&text).is_none_or(|record| record.is_gone(now)),
+                        _ => RuleRecord::parse(&text).is_none_or(|record| record.is_gone(now)),
                     };
                     if is_old {
                         self.pool.execute(&ForgetSetting { name: &name }).await?;
@@ -336,10 +336,10 @@ impl Store {
         &self,
         kinds: &[Kind],
         time: Duration,
-    ) -> Result<InTime<Vec<(Kind, UnitRecord)>>, StoreError> {
+    ) -> Result<TimedAnswer<Vec<(Kind, UnitRecord)>>, StoreError> {
         let (now, found) = (self.now(), self.records(UNITS, time).await?);
         Ok(found.map(|found| {
-            let mut units = of_kinds(kinds, &found, UnitRecord::of);
+            let mut units = of_kinds(kinds, &found, UnitRecord::parse);
             units.retain(|(_, record)| !record.is_gone(now));
             units
         }))
@@ -350,29 +350,33 @@ impl Store {
         &self,
         kinds: &[Kind],
         time: Duration,
-    ) -> Result<InTime<Vec<(Kind, RuleRecord)>>, StoreError> {
+    ) -> Result<TimedAnswer<Vec<(Kind, RuleRecord)>>, StoreError> {
         let (now, found) = (self.now(), self.records(POLICIES, time).await?);
         Ok(found.map(|found| {
-            let mut rules = of_kinds(kinds, &found, RuleRecord::of);
+            let mut rules = of_kinds(kinds, &found, RuleRecord::parse);
             rules.retain(|(_, record)| !record.is_gone(now));
             rules
         }))
     }
 
-    async fn records(&self, prefix: &'static str, time: Duration) -> Result<InTime<Vec<(String, String)>>, StoreError> {
+    async fn records(
+        &self,
+        prefix: &'static str,
+        time: Duration,
+    ) -> Result<TimedAnswer<Vec<(String, String)>>, StoreError> {
         self.ask(|| format!("reading {SETTINGS}"), &ReadSettings::below(prefix), time).await
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, MOST, Phase, RuleRecord, UnitRecord};
+    use super::{LONGEST, MOST, RuleRecord, UnitPhase, UnitRecord};
     use ingester_core::value::Micros;
 
     fn unit() -> UnitRecord {
         UnitRecord {
             heartbeat: 1_700_000_000,
-            phase: Phase::Synced,
+            phase: UnitPhase::Synced,
             lag: 3,
             waiting: 20,
             live: 1000,
@@ -399,16 +403,16 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        assert_eq!(unit().text(), "1700000000 synced 3 20 1000 1 2 1699999000 4 ml 2/4 ingester-0/7");
-        for phase in Phase::ALL {
+        assert_eq!(unit().to_text(), "1700000000 synced 3 20 1000 1 2 1699999000 4 ml 2/4 ingester-0/7");
+        for phase in UnitPhase::ALL {
             let whole = UnitRecord { phase, audit: None, namespace: String::new(), shard: String::new(), ..unit() };
-            assert_eq!(UnitRecord::of(&whole.text()), Some(whole));
+            assert_eq!(UnitRecord::parse(&whole.to_text()), Some(whole));
         }
-        assert_eq!(UnitRecord::of(&unit().text()), Some(unit()));
-        assert_eq!(rule().text(), "1700000000 enforced judged 12 2 10 finished");
+        assert_eq!(UnitRecord::parse(&unit().to_text()), Some(unit()));
+        assert_eq!(rule().to_text(), "1700000000 enforced judged 12 2 10 finished");
         for (enforced, judged) in [(true, true), (true, false), (false, true), (false, false)] {
             let other = RuleRecord { enforced, judged, ..rule() };
-            assert_eq!(RuleRecord::of(&other.text()), Some(other));
+            assert_eq!(RuleRecord::parse(&other.to_text()), Some(other));
         }
     }
 
@@ -417,7 +421,7 @@ mod tests {
         let long = "x".repeat(300);
         let most = UnitRecord {
             heartbeat: 99_999_999_999,
-            phase: Phase::Suspended,
+            phase: UnitPhase::Suspended,
             lag: u64::MAX,
             waiting: u64::MAX,
             live: u64::MAX,
@@ -428,30 +432,30 @@ mod tests {
             shard: "4294967295/4294967295".to_owned(),
             member: long.clone(),
         };
-        assert!(most.text().len() <= 256, "{}", most.text());
-        let read = UnitRecord::of(&most.text()).unwrap();
+        assert!(most.to_text().len() <= 256, "{}", most.to_text());
+        let read = UnitRecord::parse(&most.to_text()).unwrap();
         assert_eq!((read.live, read.member.len()), (MOST, LONGEST));
         let most = RuleRecord { matches: u64::MAX, waiting: u64::MAX, moved: u64::MAX, rule: long, ..rule() };
-        assert!(most.text().len() <= 256 && RuleRecord::of(&most.text()).is_some(), "{}", most.text());
+        assert!(most.to_text().len() <= 256 && RuleRecord::parse(&most.to_text()).is_some(), "{}", most.to_text());
     }
 
     #[test]
     fn other_texts_are_not_a_record() {
-        let later = format!("{} more", unit().text());
-        assert_eq!(UnitRecord::of(&later), Some(unit()), "a later release says more");
+        let later = format!("{} more", unit().to_text());
+        assert_eq!(UnitRecord::parse(&later), Some(unit()), "a later release says more");
         let [number, word] =
-            [("1000", "-1"), ("synced", "asleep")].map(|(from, to)| unit().text().replacen(from, to, 1));
+            [("1000", "-1"), ("synced", "asleep")].map(|(from, to)| unit().to_text().replacen(from, to, 1));
         for text in ["", "by hand", "1 synced", &number, &word] {
-            assert_eq!(UnitRecord::of(text), None, "{text}");
+            assert_eq!(UnitRecord::parse(text), None, "{text}");
         }
         for text in
             ["", "by hand", "1 wet judged 1 2 3 finished", "1 dry perhaps 1 2 3 finished", "1 dry judged 1 2 -3 a"]
         {
-            assert_eq!(RuleRecord::of(text), None, "{text}");
+            assert_eq!(RuleRecord::parse(text), None, "{text}");
         }
         // A blank or line break in a name adds no words.
         let split = UnitRecord { namespace: "a b".to_owned(), member: "x\ny".to_owned(), ..unit() };
-        let read = UnitRecord::of(&split.text()).unwrap();
+        let read = UnitRecord::parse(&split.to_text()).unwrap();
         assert_eq!((read.namespace.as_str(), read.member.as_str()), ("a_b", "x_y"));
     }
 
@@ -459,7 +463,7 @@ mod tests {
     fn a_record_that_is_not_renewed_is_stale_unless_it_has_stopped() {
         let after = |seconds: i64| Micros((unit().heartbeat + seconds) * 1_000_000);
         assert!(!unit().is_stale(after(90)) && unit().is_stale(after(91)));
-        assert!(!UnitRecord { phase: Phase::Stopped, ..unit() }.is_stale(after(91)));
+        assert!(!UnitRecord { phase: UnitPhase::Stopped, ..unit() }.is_stale(after(91)));
         assert!(!unit().is_gone(after(86_400)) && unit().is_gone(after(86_401)));
     }
 

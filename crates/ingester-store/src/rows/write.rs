@@ -1,9 +1,9 @@
 //! Writes rows in batches, and halves a batch that the database refuses.
 
 use super::batch::{Batch, is_unique_violation};
-use super::change::{Rejected, Report, RowChange, latest_of_each};
+use super::change::{RejectedObject, Report, RowChange, latest_of_each};
 use super::history::{Beginnings, is_late, move_versions};
-use super::single::{Single, write_single};
+use super::single::{SingleResult, write_single};
 use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
 use ingester_core::row::Row;
@@ -52,7 +52,7 @@ impl Store {
                 }
                 Err(error) => error,
             };
-            let refused = || Rejected { uid: changes[0].uid().into(), reason: why(&error, &changes[0]) };
+            let refused = || RejectedObject { uid: changes[0].uid().into(), reason: why(&error, &changes[0]) };
             match error.class() {
                 ErrorClass::Transient | ErrorClass::Operator | ErrorClass::Lease => return Err(error),
                 ErrorClass::Object | ErrorClass::Unknown if changes.len() > 1 => {
@@ -99,13 +99,13 @@ impl Store {
                 };
                 let logs = self.logs().await?;
                 match write_single(self, &batch, logs).await? {
-                    Single::Written(report) => {
+                    SingleResult::Written(report) => {
                         // Boxed, because it rarely runs and would enlarge the future of every write.
                         Box::pin(self.begin_later(&batch)).await?;
                         return Ok(report);
                     }
-                    Single::Refused => batch.trusting = false,
-                    Single::NotPossible => {}
+                    SingleResult::Refused => batch.trusting = false,
+                    SingleResult::NotPossible => {}
                 }
                 loop {
                     let mut log = self.log_of_batch(table, batch.now, logs, changes.len()).await?;

@@ -1,8 +1,8 @@
 //! Connects to a database.
 
 use super::retry::Election;
-use super::{Doubts, Recorded, Store};
-use crate::driver::{self, About, Address, ConnectOptions, ErrorClass, Looked, StoreError};
+use super::{Doubts, RecordedRejects, Store};
+use crate::driver::{self, Address, ConnectOptions, ErrorClass, ErrorSubject, SearchResult, StoreError};
 use backon::Retryable as _;
 use ingester_core::Registry;
 use ingester_sql::dialect::statements::ReadServer;
@@ -31,7 +31,8 @@ impl Store {
             .retry(options.retry.backoff())
             .when(|error| error.class() == ErrorClass::Transient)
             .adjust(|error, pause| {
-                let looked = if error.is_about(About::Election) { Looked::Electing } else { Looked::Same };
+                let looked =
+                    if error.is_about(ErrorSubject::Election) { SearchResult::Electing } else { SearchResult::Same };
                 election.pause(looked, pause.filter(|_| !too_late()), || error.to_string())
             })
             .notify(|error, pause| tracing::debug!(%error, ?pause, "database not reached, trying again"))
@@ -77,7 +78,7 @@ impl Store {
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         let pool = driver::open(address, options).await?;
         let answer = pool.fetch(&ReadServer).await;
-        let answer = answer.map_err(|error| StoreError::of(format!("connecting to {address}"), error))?;
+        let answer = answer.map_err(|error| StoreError::from_sqlx(format!("connecting to {address}"), error))?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
         let store = Store {
             pool,
@@ -85,7 +86,7 @@ impl Store {
             server,
             max_packet: usize::try_from(max_packet).unwrap_or(usize::MAX),
             retry: options.retry,
-            recorded: Mutex::new(Recorded::Unknown),
+            recorded: Mutex::new(RecordedRejects::Unknown),
             doubts: Mutex::new(Doubts::new(options.patience)),
             logged: Mutex::default(),
             readers: Mutex::default(),

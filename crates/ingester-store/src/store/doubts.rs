@@ -19,13 +19,13 @@ const OUTAGE: Duration = Duration::from_secs(10);
 pub(crate) struct Doubts {
     patience: Duration,
     /// The objects in doubt, by the name of the table.
-    tables: HashMap<&'static str, Doubted>,
+    tables: HashMap<&'static str, TableDoubts>,
     count: usize,
 }
 
 /// The objects in doubt of one table.
 #[derive(Default)]
-struct Doubted {
+struct TableDoubts {
     /// The time at which an object was last stored.
     stored: Option<Instant>,
     objects: HashMap<Box<str>, Doubt>,
@@ -124,23 +124,23 @@ mod tests {
         *START + Duration::from_secs(seconds)
     }
 
-    fn stored(doubts: &mut Doubts, table: &'static str, uid: &str, seconds: u64) {
+    fn mark_stored(doubts: &mut Doubts, table: &'static str, uid: &str, seconds: u64) {
         doubts.passed(table, [uid].into_iter(), true, at(seconds));
     }
 
     #[test]
     fn an_object_is_to_blame_once_others_pass_and_patience_is_over() {
         let mut doubts = Doubts::new(PATIENCE);
-        stored(&mut doubts, T, "good", 0);
+        mark_stored(&mut doubts, T, "good", 0);
         assert!(!doubts.refused(T, "bad", at(1)));
-        stored(&mut doubts, T, "good", 2);
+        mark_stored(&mut doubts, T, "good", 2);
         assert!(!doubts.refused(T, "bad", at(30)), "it may pass");
         assert!(!doubts.refused(T, "bad", at(70)), "nothing was stored since the last attempt");
-        stored(&mut doubts, "project", "good", 71);
+        mark_stored(&mut doubts, "project", "good", 71);
         assert!(!doubts.refused(T, "bad", at(80)), "another table");
         doubts.passed(T, ["good"].into_iter(), false, at(81));
         assert!(!doubts.refused(T, "bad", at(90)), "nothing was written");
-        stored(&mut doubts, T, "good", 91);
+        mark_stored(&mut doubts, T, "good", 91);
         assert!(doubts.refused(T, "bad", at(100)));
         assert!(!doubts.refused(T, "bad", at(101)), "a later version of it starts anew");
     }
@@ -149,9 +149,9 @@ mod tests {
     fn an_object_that_is_stored_is_no_longer_in_doubt() {
         let mut doubts = Doubts::new(PATIENCE);
         assert!(!doubts.refused(T, "bad", at(0)));
-        stored(&mut doubts, T, "bad", 10);
+        mark_stored(&mut doubts, T, "bad", 10);
         assert!(!doubts.refused(T, "bad", at(20)));
-        stored(&mut doubts, T, "good", 21);
+        mark_stored(&mut doubts, T, "good", 21);
         assert!(!doubts.refused(T, "bad", at(70)));
         assert_eq!(doubts.count, 1);
     }
@@ -160,11 +160,11 @@ mod tests {
     fn it_is_an_outage_while_nothing_passes_and_not_for_ever() {
         let mut doubts = Doubts::new(PATIENCE);
         let both = || ["a", "b"].into_iter();
-        stored(&mut doubts, T, "good", 0);
+        mark_stored(&mut doubts, T, "good", 0);
         both().for_each(|uid| assert!(!doubts.refused(T, uid, at(1))));
         assert!(doubts.is_outage(T, both(), at(2)));
         assert!(!doubts.is_outage(T, both(), at(1) + OUTAGE), "two bad objects must not block others");
-        stored(&mut doubts, T, "good", 3);
+        mark_stored(&mut doubts, T, "good", 3);
         assert!(!doubts.is_outage(T, both(), at(4)));
     }
 

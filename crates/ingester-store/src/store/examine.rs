@@ -19,7 +19,7 @@ impl Store {
         };
         let answers = read.await;
         let answers =
-            answers.map_err(|error| StoreError::of("reading the settings of the database".to_owned(), error))?;
+            answers.map_err(|error| StoreError::from_sqlx("reading the settings of the database".to_owned(), error))?;
         Ok(self.pool.examine(&answers))
     }
 
@@ -29,7 +29,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn size(&self) -> Result<u64, StoreError> {
         let size = self.pool.fetch(&ReadSize).await;
-        let size = size.map_err(|error| StoreError::of("reading the size of the database".to_owned(), error))?;
+        let size = size.map_err(|error| StoreError::from_sqlx("reading the size of the database".to_owned(), error))?;
         Ok(size.first().copied().unwrap_or_default())
     }
 }

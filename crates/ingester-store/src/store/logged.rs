@@ -7,17 +7,17 @@ use tokio::time::Instant;
 
 /// The setting that was read last, with its time. Nothing at first.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Logged {
+pub(crate) struct CachedSetting {
     read: Option<(Option<&'static str>, Instant)>,
 }
 
-impl Logged {
+impl CachedSetting {
     /// A reading is valid for this long. One in five seconds costs writers nothing measurable.
     pub(crate) const FRESH: Duration = Duration::from_secs(5);
 
     /// Records a reading of now; `None` if the log has no tables.
     pub(crate) fn read(state: Option<&'static str>) -> Self {
-        Logged { read: Some((state, Instant::now())) }
+        CachedSetting { read: Some((state, Instant::now())) }
     }
 
     /// Returns the setting if it was read recently.
@@ -39,7 +39,7 @@ impl Readers {
     /// Returns true if a table's log was ever read; `None` if that is not known. "Yes" is valid for ever, "no" only for a while.
     pub(crate) fn fresh(&self, table: &Table) -> Option<bool> {
         let (is_read, at) = self.0.get(table.name.as_str())?;
-        (*is_read || at.elapsed() < Logged::FRESH).then_some(*is_read)
+        (*is_read || at.elapsed() < CachedSetting::FRESH).then_some(*is_read)
     }
 
     /// Records the answer of now.

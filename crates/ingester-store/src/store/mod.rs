@@ -13,8 +13,8 @@ mod recorded;
 mod retry;
 
 pub(crate) use doubts::Doubts;
-pub(crate) use logged::{Logged, Readers};
-pub(crate) use recorded::Recorded;
+pub(crate) use logged::{CachedSetting, Readers};
+pub(crate) use recorded::RecordedRejects;
 pub(crate) use retry::database;
 pub use retry::{unless_stopped, waiting_for};
 
@@ -33,11 +33,11 @@ pub struct Store {
     pub(crate) max_packet: usize,
     retry: Retry,
     /// The objects in `ingester_rejects`, so that writes of other objects need not delete from it.
-    recorded: Mutex<Recorded>,
+    recorded: Mutex<RecordedRejects>,
     /// Objects that the database refused with an unknown error.
     doubts: Mutex<Doubts>,
     /// Remembers whether changes are logged.
-    logged: Mutex<Logged>,
+    logged: Mutex<CachedSetting>,
     /// Remembers which logs were ever read.
     readers: Mutex<Readers>,
     /// [`ConnectOptions::query_time`]
@@ -91,18 +91,18 @@ impl Store {
             self.ask_once().await
         };
         match tokio::time::timeout(within, asked).await {
-            Ok(answer) => answer.map_err(|error| StoreError::of(DOING.to_owned(), error)),
+            Ok(answer) => answer.map_err(|error| StoreError::from_sqlx(DOING.to_owned(), error)),
             Err(_) => Err(StoreError::silent(DOING, within)),
         }
     }
 
     /// Returns the objects that are recorded as rejects, as far as this process knows.
-    pub(crate) fn recorded(&self) -> MutexGuard<'_, Recorded> {
+    pub(crate) fn recorded(&self) -> MutexGuard<'_, RecordedRejects> {
         self.recorded.lock()
     }
 
     /// Returns the memory of whether changes are logged.
-    pub(crate) fn logged(&self) -> MutexGuard<'_, Logged> {
+    pub(crate) fn logged(&self) -> MutexGuard<'_, CachedSetting> {
         self.logged.lock()
     }
 

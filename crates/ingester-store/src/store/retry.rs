@@ -1,7 +1,7 @@
 //! Retries with exponential backoff, for transient errors of the database.
 
 use super::Store;
-use crate::driver::{About, ErrorClass, Looked, Retry, StoreError, class_of, is_about, is_lost};
+use crate::driver::{ErrorClass, ErrorSubject, Retry, SearchResult, StoreError, class_of, is_about, is_lost};
 use backon::Retryable as _;
 use ingester_sql::dialect::Query;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,12 +59,12 @@ impl Election {
     /// until the wait is over, whatever is `usual`.
     pub(super) fn pause(
         &mut self,
-        looked: Looked,
+        looked: SearchResult,
         usual: Option<Duration>,
         doing: impl Fn() -> String,
     ) -> Option<Duration> {
         let longest = self.retry.election;
-        let is_found = matches!(looked, Looked::Electing | Looked::Moved);
+        let is_found = matches!(looked, SearchResult::Electing | SearchResult::Moved);
         if longest.is_zero() || (self.begin.is_none() && !is_found) {
             return usual;
         }
@@ -84,9 +84,9 @@ impl Election {
 }
 
 /// The error of an attempt, and the result of the search for another server after it.
-struct Failed {
+struct FailedAttempt {
     error: sqlx::Error,
-    looked: Looked,
+    looked: SearchResult,
 }
 
 impl Store {
@@ -123,12 +123,12 @@ impl Store {
                 true => work.await,
                 false => waiting_for(waited_for, work).await,
             };
-            let mut looked = Looked::Same;
+            let mut looked = SearchResult::Same;
             if let Err(error) = &result {
-                if is_about(error, About::Stale) {
+                if is_about(error, ErrorSubject::Stale) {
                     self.pool.servers().replace_connections();
                 }
-                let is_gone = is_about(error, About::Stale) || is_lost(error);
+                let is_gone = is_about(error, ErrorSubject::Stale) || is_lost(error);
                 is_away.store(is_gone, Ordering::Relaxed);
                 if is_gone {
                     looked = self.pool.look_for_server().await;
@@ -137,19 +137,19 @@ impl Store {
             if begin.elapsed() >= SLOW {
                 tracing::warn!(doing = doing(), seconds = begin.elapsed().as_secs_f64(), "the database is slow");
             }
-            result.map_err(|error| Failed { error, looked })
+            result.map_err(|error| FailedAttempt { error, looked })
         };
         let mut election = Election::new(self.retry);
         let result = attempt
             .retry(self.retry.backoff())
             .when(|failed| class_of(&failed.error) == ErrorClass::Transient)
-            .adjust(|Failed { error, looked }, pause| {
+            .adjust(|FailedAttempt { error, looked }, pause| {
                 // If the pool has timed out, it has already tried to connect for long enough. More attempts would hide the outage.
                 let usual = pause.filter(|_| !matches!(error, sqlx::Error::PoolTimedOut));
                 election.pause(*looked, usual, &doing)
             })
             .notify(
-                |Failed { error, .. }, pause| tracing::debug!(doing = doing(), %error, ?pause, "failed, trying again"),
+                |FailedAttempt { error, .. }, pause| tracing::debug!(doing = doing(), %error, ?pause, "failed, trying again"),
             );
         let result = Box::pin(result.into_future());
         let result = match waits {
@@ -159,7 +159,7 @@ impl Store {
         if result.is_ok() {
             Box::pin(self.keep_clock()).await;
         }
-        result.map_err(|Failed { error, .. }| StoreError::of(doing(), error))
+        result.map_err(|FailedAttempt { error, .. }| StoreError::from_sqlx(doing(), error))
     }
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn database(doing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Election, unless_stopped};
-    use crate::driver::{ConnectOptions, ErrorClass, Looked, Retry, StoreError};
+    use crate::driver::{ConnectOptions, ErrorClass, Retry, SearchResult, StoreError};
     use crate::store::Store;
     use std::cell::Cell;
     use std::io::ErrorKind;
@@ -230,15 +230,19 @@ mod tests {
         let usual = Some(Duration::from_millis(7));
         let doing = || "writing".to_owned();
         let mut election = Election::new(Retry::COMMAND);
-        assert_eq!(election.pause(Looked::Same, None, doing), None);
-        assert_eq!(election.pause(Looked::Unreachable, None, doing), None, "no server that could be elected");
-        assert_eq!(election.pause(Looked::Electing, usual, doing), usual);
-        assert_eq!(election.pause(Looked::Electing, None, doing), Some(Retry::COMMAND.longest));
-        assert_eq!(election.pause(Looked::Same, None, doing), Some(Retry::COMMAND.longest), "the new one begins");
+        assert_eq!(election.pause(SearchResult::Same, None, doing), None);
+        assert_eq!(election.pause(SearchResult::Unreachable, None, doing), None, "no server that could be elected");
+        assert_eq!(election.pause(SearchResult::Electing, usual, doing), usual);
+        assert_eq!(election.pause(SearchResult::Electing, None, doing), Some(Retry::COMMAND.longest));
+        assert_eq!(election.pause(SearchResult::Same, None, doing), Some(Retry::COMMAND.longest), "the new one begins");
         election.begin = election.begin.unwrap().checked_sub(Retry::COMMAND.election);
-        assert_eq!(election.pause(Looked::Electing, usual, doing), None);
-        assert_eq!(Election::new(Retry::SHORT).pause(Looked::Electing, None, doing), None, "its caller tries again");
-        assert_eq!(Election::new(Retry::COMMAND).pause(Looked::Moved, None, doing), Some(Retry::COMMAND.longest));
+        assert_eq!(election.pause(SearchResult::Electing, usual, doing), None);
+        assert_eq!(
+            Election::new(Retry::SHORT).pause(SearchResult::Electing, None, doing),
+            None,
+            "its caller tries again"
+        );
+        assert_eq!(Election::new(Retry::COMMAND).pause(SearchResult::Moved, None, doing), Some(Retry::COMMAND.longest));
     }
 
     #[tokio::test]

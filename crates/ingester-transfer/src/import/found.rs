@@ -6,9 +6,9 @@ use ingester_core::row::Row;
 use ingester_store::Reject;
 
 /// One document after reading.
-pub(super) struct Loaded {
+pub(super) struct LoadedDocument {
     pub(super) origin: Origin,
-    pub(super) found: Found,
+    pub(super) found: DocumentContent,
 }
 
 /// The content of a document. `place` is the kind's index in the registry.
@@ -16,7 +16,7 @@ pub(super) struct Loaded {
     clippy::large_enum_variant,
     reason = "nearly all documents are rows, so the other variants may take as much room"
 )]
-pub(super) enum Found {
+pub(super) enum DocumentContent {
     Row {
         place: usize,
         row: Row,
@@ -49,7 +49,7 @@ pub(super) fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usi
 }
 
 /// Returns kind, namespace and name in kubectl's form.
-pub(super) fn shown(reject: &Reject) -> String {
+pub(super) fn render_reject(reject: &Reject) -> String {
     named(&reject.kind, &reject.namespace, &reject.name)
 }
 

@@ -16,7 +16,7 @@ const LENGTH: usize = 10;
 const LONGEST: usize = 63;
 
 /// The place of the kind of an object that has `generateName` instead of a name; `None` if it is not such an object of a known kind.
-pub(super) fn of(identity: &Identity, kinds: &[Kind]) -> Option<usize> {
+pub(super) fn find_kind(identity: &Identity, kinds: &[Kind]) -> Option<usize> {
     let is_empty = |text: &Option<Box<str>>| text.as_deref().unwrap_or_default().is_empty();
     if is_empty(&identity.generate_name) || !is_empty(&identity.name) {
         return None;

@@ -74,7 +74,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Input> {
                 continue;
             }
         };
-        match FileKind::of(&about) {
+        match FileKind::from_metadata(&about) {
             FileKind::Folder => add_folder(path, &mut inputs),
             FileKind::Regular => inputs.push(Input::File { path: path.clone(), bytes: about.len() }),
             // A pipe is read like a file, such as the one from the shell's `<(command)`.
@@ -132,10 +132,10 @@ fn plain(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
     let is_gzip = head.starts_with(&[0x1f, 0x8b]);
     let whole = Cursor::new(head).chain(reader);
     if !is_gzip {
-        return text(whole);
+        return check_text(whole);
     }
     // Several gzip files in a row count as one, as in gzip itself.
-    text(BufReader::with_capacity(BUFFER, Gzip(MultiGzDecoder::new(whole))))
+    check_text(BufReader::with_capacity(BUFFER, Gzip(MultiGzDecoder::new(whole))))
 }
 
 /// A decompressed stream whose errors contain the remedy.
@@ -156,7 +156,7 @@ impl<R: BufRead> Read for Gzip<R> {
 }
 
 /// Returns the stream, if it may be UTF-8.
-fn text(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
+fn check_text(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
     let head = head(&mut reader)?;
     match what_it_is(&head) {
         Some(what) => Err(io::Error::new(io::ErrorKind::InvalidData, what)),

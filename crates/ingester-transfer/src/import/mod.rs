@@ -16,7 +16,7 @@ mod states;
 pub use inputs::{Input, expand, is_of_objects};
 
 use crate::moving::put;
-use found::{Found, Loaded};
+use found::{DocumentContent, LoadedDocument};
 use ingester_core::kind::Kind;
 use ingester_core::place::is_obeyed;
 use ingester_core::row::Row;
@@ -149,7 +149,7 @@ impl Summary {
     }
 
     /// Returns how many objects are stored now, whichever writer has written them.
-    pub fn stored(&self) -> u64 {
+    pub fn count_stored(&self) -> u64 {
         self.kinds.iter().map(|(_, counts)| counts.written + counts.unchanged).sum()
     }
 
@@ -200,27 +200,27 @@ pub enum ImportError {
 }
 
 /// A row that waits to be written, with the data for reporting a problem with it.
-struct Pending {
+struct PendingRow {
     row: Row,
     origin: Origin,
     reject: Reject,
 }
 
 /// The rows that wait to be written, by the index of their kind in the registry.
-struct Waiting {
-    rows: Vec<Vec<Pending>>,
+struct PendingRows {
+    rows: Vec<Vec<PendingRow>>,
     /// The bytes that the rows of each kind take.
     bytes: Vec<usize>,
 }
 
-impl Waiting {
-    fn of(kinds: usize) -> Self {
-        Waiting { rows: std::iter::repeat_with(Vec::new).take(kinds).collect(), bytes: vec![0; kinds] }
+impl PendingRows {
+    fn new(kinds: usize) -> Self {
+        PendingRows { rows: std::iter::repeat_with(Vec::new).take(kinds).collect(), bytes: vec![0; kinds] }
     }
 
     /// Adds a row. If a batch must be written before more rows are read, returns it with the index of its kind: a full batch, or the
     /// largest one if all together are too large.
-    fn push(&mut self, place: usize, pending: Pending) -> Option<(usize, Vec<Pending>)> {
+    fn push(&mut self, place: usize, pending: PendingRow) -> Option<(usize, Vec<PendingRow>)> {
         self.bytes[place] += pending.row.total_bytes();
         self.rows[place].push(pending);
         let full = if self.rows[place].len() >= BATCH_ROWS {
@@ -332,25 +332,25 @@ async fn run(
 ) -> Result<Result<(), JoinError>, StoreError> {
     let Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, progress, stop } =
         import;
-    let mut waiting = Waiting::of(kinds.len());
-    let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
+    let mut waiting = PendingRows::new(kinds.len());
+    let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<LoadedDocument>>(4);
     let reader = tokio::task::spawn_blocking({
         let progress = progress.clone();
         move || {
             let namespace = namespace.as_deref();
-            let asked = read::Asked { namespace, states, generate_names, ignore_unknown };
+            let asked = read::ReadOptions { namespace, states, generate_names, ignore_unknown };
             read::read(inputs, kinds, asked, &progress, &sender);
         }
     });
 
     'reading: while let Some(chunk) = stop.run_until_cancelled(receiver.recv()).await.flatten() {
         let mut rejects = Vec::new();
-        for Loaded { origin, found } in chunk {
+        for LoadedDocument { origin, found } in chunk {
             progress.objects.fetch_add(1, Ordering::Relaxed);
             match found {
-                Found::Row { place, row, reject } => {
+                DocumentContent::Row { place, row, reject } => {
                     summary.kinds[place].1.read += 1;
-                    if let Some((place, batch)) = waiting.push(place, Pending { row, origin, reject }) {
+                    if let Some((place, batch)) = waiting.push(place, PendingRow { row, origin, reject }) {
                         let writing =
                             write((destination, states.are_read()), &mut summary.kinds[place], batch, &mut problem);
                         match unless_stopped(&stop, writing).await {
@@ -359,22 +359,22 @@ async fn run(
                         }
                     }
                 }
-                Found::LeftOut { place } => {
+                DocumentContent::LeftOut { place } => {
                     summary.kinds[place].1.read += 1;
                     summary.kinds[place].1.left_out += 1;
                 }
-                Found::Nameless { place } => {
+                DocumentContent::Nameless { place } => {
                     summary.kinds[place].1.read += 1;
                     summary.kinds[place].1.rejected += 1;
                     summary.nameless += 1;
                 }
-                Found::Ignored => summary.ignored += 1,
-                Found::Unreadable { reason } => {
+                DocumentContent::Ignored => summary.ignored += 1,
+                DocumentContent::Unreadable { reason } => {
                     problem(&Problem { origin, object: String::new(), reason });
                     summary.unknown += 1;
                     summary.unreadable += 1;
                 }
-                Found::Rejected { place, object, reason, reject } => {
+                DocumentContent::Rejected { place, object, reason, reject } => {
                     problem(&Problem { origin, object, reason });
                     match place {
                         Some(place) => {
@@ -413,13 +413,13 @@ async fn run(
 async fn write(
     (destination, states): (Destination<'_>, bool),
     (kind, counts): &mut (Kind, Counts),
-    batch: Vec<Pending>,
+    batch: Vec<PendingRow>,
     problem: &mut impl FnMut(&Problem),
 ) -> Result<Vec<Reject>, StoreError> {
     let objects = batch.len();
     let mut known = HashMap::with_capacity(objects);
     let mut changes = Vec::with_capacity(objects);
-    for Pending { row, origin, reject } in batch {
+    for PendingRow { row, origin, reject } in batch {
         known.insert(row.uid.clone(), (origin, reject));
         changes.push(RowChange::Row(row));
     }
@@ -438,7 +438,7 @@ async fn write(
     for rejected in rejected {
         if let Some((origin, mut reject)) = known.remove(&rejected.uid) {
             reject.reason = rejected.reason.clone();
-            problem(&Problem { origin, object: found::shown(&reject), reason: rejected.reason });
+            problem(&Problem { origin, object: found::render_reject(&reject), reason: rejected.reason });
             rejects.push(reject);
         }
     }

@@ -1,6 +1,6 @@
 //! Sets the namespace that a caller names for objects without one, like `kubectl apply --namespace`.
 
-use super::found::{Found, named};
+use super::found::{DocumentContent, named};
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, with_metadata};
 
@@ -21,7 +21,7 @@ pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &st
 
 /// Returns the text of an object in this namespace. An object of another namespace is refused; an object of a cluster-scoped kind stays as
 /// it is.
-pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<Found>> {
+pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<DocumentContent>> {
     let identity = Identity::probe(&text);
     let known = |kind: &&Kind| is_of(kind, &identity);
     if !kinds.iter().find(known).is_some_and(Kind::namespaced) {
@@ -34,7 +34,7 @@ pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<Strin
             let place = kinds
                 .iter()
                 .position(|kind| known(&kind) && Some(kind.api_version().as_str()) == identity.api_version.as_deref());
-            Err(Box::new(Found::Rejected {
+            Err(Box::new(DocumentContent::Rejected {
                 place,
                 object: named(
                     identity.kind.as_deref().unwrap_or_default(),

@@ -1,8 +1,8 @@
 //! The reading thread turns files into documents, objects and rows.
 
-use super::found::{Found, Loaded, named, place, shown};
+use super::found::{DocumentContent, LoadedDocument, named, place, render_reject};
 use super::generated::GeneratedNames;
-use super::states::Said;
+use super::states::AnnotatedState;
 use super::{Input, ObjectStates, Origin, Progress, generated, namespace, states};
 use crate::moving::refuse_only_copy;
 use ingester_core::kind::Kind;
@@ -25,7 +25,7 @@ const CHUNK_OBJECTS: usize = 128;
 
 /// The options for reading objects.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct ReadOptions<'a> {
     /// The namespace for objects without one.
     pub(super) namespace: Option<&'a str>,
     /// The source of objects' states.
@@ -40,9 +40,9 @@ pub(super) struct Asked<'a> {
 pub(super) fn read(
     inputs: Vec<Input>,
     kinds: &[Kind],
-    asked: Asked<'_>,
+    asked: ReadOptions<'_>,
     progress: &Progress,
-    sender: &Sender<Vec<Loaded>>,
+    sender: &Sender<Vec<LoadedDocument>>,
 ) {
     for input in inputs {
         let name: Arc<str> = input.name().into();
@@ -90,16 +90,22 @@ pub(super) fn read(
 }
 
 /// Returns the problem of a file that cannot be read, or not to its end. The other files are still read.
-fn unreadable(input: &Arc<str>, error: &io::Error) -> Loaded {
+fn unreadable(input: &Arc<str>, error: &io::Error) -> LoadedDocument {
     let origin = Origin { input: input.clone(), document: 0, line: 0 };
-    Loaded { origin, found: Found::Unreadable { reason: format!("cannot be read: {error}") } }
+    LoadedDocument { origin, found: DocumentContent::Unreadable { reason: format!("cannot be read: {error}") } }
 }
 
-fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>, names: &mut GeneratedNames) -> Loaded {
+fn load(
+    input: &Arc<str>,
+    document: Document,
+    kinds: &[Kind],
+    asked: ReadOptions<'_>,
+    names: &mut GeneratedNames,
+) -> LoadedDocument {
     let into = asked.namespace;
     let origin = Origin { input: input.clone(), document: document.number, line: document.line };
     let found = match document.content {
-        Ok(text) if asked.ignore_unknown && is_unknown(&text, kinds) => Found::Ignored,
+        Ok(text) if asked.ignore_unknown && is_unknown(&text, kinds) => DocumentContent::Ignored,
         Ok(text) => match into {
             Some(into) => match namespace::put(text, kinds, into) {
                 Ok(text) => decode(text, kinds, asked, names),
@@ -112,14 +118,14 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>, 
             let recorded = into.is_none_or(|into| namespace::put_broken(&mut identity, kinds, into));
             match broken(&identity, kinds, unread(&identity, kinds, &error)) {
                 // This import does not record objects of another namespace.
-                Found::Rejected { place, object, reason, .. } if !recorded => {
-                    Found::Rejected { place, object, reason, reject: None }
+                DocumentContent::Rejected { place, object, reason, .. } if !recorded => {
+                    DocumentContent::Rejected { place, object, reason, reject: None }
                 }
                 found => found,
             }
         }
     };
-    Loaded { origin, found }
+    LoadedDocument { origin, found }
 }
 
 /// Returns true if an object names a kind that is not in the registry. Nothing else of it needs to be valid.
@@ -132,10 +138,10 @@ fn is_unknown(text: &str, kinds: &[Kind]) -> bool {
     }
 }
 
-fn decode(text: String, kinds: &[Kind], asked: Asked<'_>, names: &mut GeneratedNames) -> Found {
+fn decode(text: String, kinds: &[Kind], asked: ReadOptions<'_>, names: &mut GeneratedNames) -> DocumentContent {
     let states = asked.states;
     let (text, said) = match states {
-        ObjectStates::Live => (text, Said::default()),
+        ObjectStates::Live => (text, AnnotatedState::default()),
         ObjectStates::Annotated | ObjectStates::Evicted(_) => match states::taken(text.clone()) {
             Ok(taken) => taken,
             Err(reason) => return broken(&Identity::probe(&text), kinds, reason),
@@ -147,7 +153,7 @@ fn decode(text: String, kinds: &[Kind], asked: Asked<'_>, names: &mut GeneratedN
     };
     // Read the metadata first: objects of unknown kinds need no decoding, and a broken object of a known kind can be recorded under its
     // identity.
-    let text = match stored(text, kinds) {
+    let text = match prune_text(text, kinds) {
         Ok(text) => text,
         Err((identity, reason)) => return broken(&identity, kinds, reason),
     };
@@ -156,8 +162,10 @@ fn decode(text: String, kinds: &[Kind], asked: Asked<'_>, names: &mut GeneratedN
         Err(error) => error,
     };
     let identity = Identity::probe(&text);
-    match (generated::of(&identity, kinds), error) {
-        (Some(place), ObjectError::Missing("metadata.name")) if !asked.generate_names => Found::Nameless { place },
+    match (generated::find_kind(&identity, kinds), error) {
+        (Some(place), ObjectError::Missing("metadata.name")) if !asked.generate_names => {
+            DocumentContent::Nameless { place }
+        }
         (Some(_), ObjectError::Missing("metadata.name")) => {
             let text = names.named(&text, &identity);
             match Object::parse(text.as_str(), ManagedFields::Prune) {
@@ -170,9 +178,9 @@ fn decode(text: String, kinds: &[Kind], asked: Asked<'_>, names: &mut GeneratedN
 }
 
 /// Returns the row of an object, in this state.
-fn row(object: &Object, said: Said, kinds: &[Kind]) -> Found {
+fn row(object: &Object, said: AnnotatedState, kinds: &[Kind]) -> DocumentContent {
     let Some(place) = place(kinds, object.api_version(), object.kind()) else {
-        return Found::Rejected {
+        return DocumentContent::Rejected {
             place: None,
             object: named(object.kind(), &object.meta().namespace, &object.meta().name),
             reason: unknown(kinds, object.api_version(), object.kind()),
@@ -200,9 +208,9 @@ fn row(object: &Object, said: Said, kinds: &[Kind]) -> Found {
                 reject.reason = reason;
                 return rejected(place, reject);
             }
-            Found::Row { place, row, reject }
+            DocumentContent::Row { place, row, reject }
         }
-        Ok(None) => Found::LeftOut { place },
+        Ok(None) => DocumentContent::LeftOut { place },
         Err(error) => {
             reject.reason = error.to_string();
             rejected(place, reject)
@@ -210,8 +218,13 @@ fn row(object: &Object, said: Said, kinds: &[Kind]) -> Found {
     }
 }
 
-fn rejected(place: usize, reject: Reject) -> Found {
-    Found::Rejected { place: Some(place), object: shown(&reject), reason: reject.reason.clone(), reject: Some(reject) }
+fn rejected(place: usize, reject: Reject) -> DocumentContent {
+    DocumentContent::Rejected {
+        place: Some(place),
+        object: render_reject(&reject),
+        reason: reject.reason.clone(),
+        reject: Some(reject),
+    }
 }
 
 /// Returns the reason why a document cannot be read. An error may quote the text, but nothing of a kind that prunes may be shown.
@@ -231,7 +244,7 @@ fn unread(identity: &Identity, kinds: &[Kind], error: &dyn std::fmt::Display) ->
 ///
 /// # Errors
 /// The readable part of the object's identity, and the reason why those parts cannot be cut out.
-fn stored(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, String)> {
+fn prune_text(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, String)> {
     if kinds.iter().all(|kind| kind.prune().is_empty()) {
         return Ok(text);
     }
@@ -245,7 +258,7 @@ fn stored(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, String
 }
 
 /// Returns the problem of a text that is not an object. It is recorded if it names a known kind and has a uid or a name.
-fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> Found {
+fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> DocumentContent {
     let text = |text: &Option<Box<str>>| text.as_deref().unwrap_or_default().to_owned();
     let (api_version, kind) = (text(&identity.api_version), text(&identity.kind));
     let (namespace, name) = (text(&identity.namespace), text(&identity.name));
@@ -266,7 +279,7 @@ fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> Found {
         res_version: text(&identity.resource_version),
         reason: reason.clone(),
     });
-    Found::Rejected { place, object, reason, reject }
+    DocumentContent::Rejected { place, object, reason, reject }
 }
 
 /// Returns the message about an unknown kind. If only the version is unknown, it names the known one.

@@ -9,13 +9,13 @@ use ingester_core::wire::Time;
 
 /// The state in the annotations of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct AnnotatedState {
     deleted: Option<Micros>,
     /// The time at which its eviction began, and true if it has left the cluster.
     evicted: Option<(Micros, bool)>,
 }
 
-impl Said {
+impl AnnotatedState {
     /// Gives a row this state.
     pub(super) fn put(self, row: &mut Row) {
         row.delete_time = self.deleted;
@@ -26,14 +26,16 @@ impl Said {
     /// Turns a live object into one that has left the cluster for good at this time.
     pub(super) fn or_evicted(self, time: Micros) -> Self {
         match self {
-            Said { deleted: None, evicted: None } => Said { deleted: None, evicted: Some((time, true)) },
+            AnnotatedState { deleted: None, evicted: None } => {
+                AnnotatedState { deleted: None, evicted: Some((time, true)) }
+            }
             said => said,
         }
     }
 
     /// # Errors
     /// The wrong annotation.
-    fn of(found: &[(String, String)]) -> Result<Self, String> {
+    fn from_annotations(found: &[(String, String)]) -> Result<Self, String> {
         let text = |name: &str| found.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let time = |name: &str| {
             let Some(text) = text(name) else { return Ok(None) };
@@ -47,14 +49,14 @@ impl Said {
         };
         match text(shown::STATE) {
             None | Some("live") => match (deleted, evicted) {
-                (None, None) => Ok(Said::default()),
+                (None, None) => Ok(AnnotatedState::default()),
                 _ => Err(format!("it has a time of deletion or eviction, but no annotation {}", shown::STATE)),
             },
-            Some(state @ "deleted") => Ok(Said {
+            Some(state @ "deleted") => Ok(AnnotatedState {
                 deleted: Some(needed(shown::DELETED_AT, deleted, state)?),
                 evicted: evicted.map(|time| (time, true)),
             }),
-            Some(state @ ("evicted" | "evicting")) => Ok(Said {
+            Some(state @ ("evicted" | "evicting")) => Ok(AnnotatedState {
                 deleted: None,
                 evicted: Some((needed(shown::EVICTED_AT, evicted, state)?, state == "evicted")),
             }),
@@ -71,11 +73,11 @@ impl Said {
 ///
 /// # Errors
 /// The wrong annotation.
-pub(super) fn taken(text: String) -> Result<(String, Said), String> {
+pub(super) fn taken(text: String) -> Result<(String, AnnotatedState), String> {
     // The parser will report a text that is not an object.
-    let Ok(Some(annotations)) = annotations(&text) else { return Ok((text, Said::default())) };
+    let Ok(Some(annotations)) = annotations(&text) else { return Ok((text, AnnotatedState::default())) };
     let Annotations { member, value, found, others } = annotations;
-    let said = Said::of(&found)?;
+    let said = AnnotatedState::from_annotations(&found)?;
     if found.is_empty() {
         return Ok((text, said));
     }
@@ -149,41 +151,42 @@ fn without_member(text: &str, member: std::ops::Range<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, taken};
+    use super::{AnnotatedState, taken};
     use ingester_core::value::Micros;
 
     const STATE: &str = "mirror.michelangelo.api/state";
     const EVICTED_AT: &str = "mirror.michelangelo.api/evicted-at";
     const DELETED_AT: &str = "mirror.michelangelo.api/deleted-at";
 
-    fn text(annotations: &str) -> String {
+    fn render_object(annotations: &str) -> String {
         format!(r#"{{"kind":"A","metadata":{{"name":"a",{annotations}"uid":"1"}},"n":1.50}}"#)
     }
 
     #[test]
     fn the_annotations_of_the_state_are_taken_and_everything_else_stays_as_it_is() {
         let ours = format!(r#""{STATE}":"evicted","{EVICTED_AT}":"1970-01-01T00:00:01.5Z""#);
-        let said = Said { deleted: None, evicted: Some((Micros(1_500_000), true)) };
+        let said = AnnotatedState { deleted: None, evicted: Some((Micros(1_500_000), true)) };
         for (with, without) in [
             (format!(r#""annotations":{{{ours}}},"#), String::new()),
             (format!(r#""annotations" : {{"x\"":"y", {ours}}},"#), r#""annotations" : {"x\"":"y"},"#.to_owned()),
         ] {
-            assert_eq!(taken(text(&with)), Ok((text(&without), said)));
+            assert_eq!(taken(render_object(&with)), Ok((render_object(&without), said)));
         }
         let last = format!(r#"{{"metadata":{{"name":"a","annotations":{{{ours}}}}}}}"#);
         assert_eq!(taken(last), Ok((r#"{"metadata":{"name":"a"}}"#.to_owned(), said)));
-        for plain in [text(""), text(r#""annotations":{"a":"b"},"#), "[]".to_owned(), "{".to_owned()] {
-            assert_eq!(taken(plain.clone()), Ok((plain, Said::default())));
+        for plain in [render_object(""), render_object(r#""annotations":{"a":"b"},"#), "[]".to_owned(), "{".to_owned()]
+        {
+            assert_eq!(taken(plain.clone()), Ok((plain, AnnotatedState::default())));
         }
     }
 
     #[test]
     fn only_an_object_without_another_state_is_assumed_to_be_evicted() {
-        let evicted = Said { deleted: None, evicted: Some((Micros(5), true)) };
-        assert_eq!(Said::default().or_evicted(Micros(5)), evicted);
+        let evicted = AnnotatedState { deleted: None, evicted: Some((Micros(5), true)) };
+        assert_eq!(AnnotatedState::default().or_evicted(Micros(5)), evicted);
         for said in [
-            Said { deleted: Some(Micros(1)), evicted: None },
-            Said { deleted: None, evicted: Some((Micros(1), false)) },
+            AnnotatedState { deleted: Some(Micros(1)), evicted: None },
+            AnnotatedState { deleted: None, evicted: Some((Micros(1), false)) },
         ] {
             assert_eq!(said.or_evicted(Micros(5)), said);
         }
@@ -194,12 +197,12 @@ mod tests {
         let of = |pairs: &[(&str, &str)]| {
             let pairs: Vec<(String, String)> =
                 pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-            Said::of(&pairs)
+            AnnotatedState::from_annotations(&pairs)
         };
         let time = "1970-01-01T00:00:00Z";
-        let deleted = Said { deleted: Some(Micros(0)), evicted: Some((Micros(0), true)) };
+        let deleted = AnnotatedState { deleted: Some(Micros(0)), evicted: Some((Micros(0), true)) };
         assert_eq!(of(&[(STATE, "deleted"), (DELETED_AT, time), (EVICTED_AT, time)]), Ok(deleted));
-        let evicting = Said { deleted: None, evicted: Some((Micros(0), false)) };
+        let evicting = AnnotatedState { deleted: None, evicted: Some((Micros(0), false)) };
         assert_eq!(of(&[(STATE, "evicting"), (EVICTED_AT, time)]), Ok(evicting));
         for (pairs, says) in [
             (vec![(STATE, "evicted")], "there is no mirror.michelangelo.api/evicted-at"),

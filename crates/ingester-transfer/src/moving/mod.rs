@@ -24,18 +24,18 @@ mod unread;
 mod verify;
 
 pub use names::SameName;
-pub use other::{Living, OtherDatabase, OtherObject};
+pub use other::{OtherDatabase, OtherObject, UndeletedState};
 pub(crate) use put::put;
 pub(crate) use row::refuse_only_copy;
 pub use unread::UnreadTable;
-pub use verify::Verified;
+pub use verify::ComparisonCounts;
 
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
 use ingester_store::guard::{Eviction, Version};
 use ingester_store::{Effect, Reject, Report, Store, StoreError, unless_stopped};
 use other::{Fate, OtherRow, OtherTable};
-use put::{Due, due};
+use put::{PutAction, due};
 use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
 
@@ -70,7 +70,7 @@ pub enum MoveError {
 /// The result for the rows of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Moved {
+pub struct MoveCounts {
     /// Rows in the source.
     pub read: u64,
     /// Rows in the source whose objects are in the cluster.
@@ -112,16 +112,16 @@ pub struct Pass<'p> {
     /// Selects between a real pass and a dry run, which does everything except the writing.
     pub effect: Effect,
     /// The state of the reference system's rows without `delete_time`.
-    pub living: Living<'p>,
+    pub living: UndeletedState<'p>,
     /// Ends the pass after the rows that are being written.
     pub stop: CancellationToken,
 }
 
 /// The result of a pass.
 #[derive(Debug, Default)]
-pub struct Passed {
+pub struct PassResult {
     /// The result for the rows of each kind.
-    pub kinds: Vec<(Kind, Moved)>,
+    pub kinds: Vec<(Kind, MoveCounts)>,
     /// True if it was stopped before its end.
     pub stopped: bool,
 }
@@ -136,10 +136,10 @@ impl Pass<'_> {
         &self,
         mut problem: impl FnMut(&str, &str),
         mut progress: impl FnMut(u64),
-    ) -> Result<Passed, MoveError> {
-        let mut passed = Passed::default();
+    ) -> Result<PassResult, MoveError> {
+        let mut passed = PassResult::default();
         for table in &self.source.tables {
-            let mut moved = Moved::default();
+            let mut moved = MoveCounts::default();
             let copied = self.copy(table, &mut moved, &mut problem, &mut progress);
             let ended = unless_stopped(&self.stop, copied).await.transpose()?;
             passed.kinds.push((table.kind, moved));
@@ -154,7 +154,7 @@ impl Pass<'_> {
     async fn copy(
         &self,
         table: &OtherTable,
-        moved: &mut Moved,
+        moved: &mut MoveCounts,
         problem: &mut impl FnMut(&str, &str),
         progress: &mut impl FnMut(u64),
     ) -> Result<(), MoveError> {
@@ -176,9 +176,9 @@ impl Pass<'_> {
                 moved.count(state);
                 match (state, due(stored.get(&object.uid).copied(), version(object, state))) {
                     (Fate::Left, _) => moved.left += 1,
-                    (_, Due::Nothing) => moved.unchanged += 1,
-                    (_, Due::Keep) => moved.kept += 1,
-                    (_, Due::Write | Due::Replace(_)) => {
+                    (_, PutAction::Nothing) => moved.unchanged += 1,
+                    (_, PutAction::Keep) => moved.kept += 1,
+                    (_, PutAction::Write | PutAction::Replace(_)) => {
                         asked.insert(&*object.uid, state);
                     }
                 }
@@ -208,10 +208,10 @@ impl Pass<'_> {
         table: &OtherTable,
         uids: &[&str],
         asked: &HashMap<&str, Fate>,
-        moved: &mut Moved,
+        moved: &mut MoveCounts,
         problem: &mut impl FnMut(&str, &str),
     ) -> Result<(), MoveError> {
-        let read = self.source.rows(table, uids).await.map_err(MoveError::OtherDatabase)?;
+        let read = self.source.read_rows(table, uids).await.map_err(MoveError::OtherDatabase)?;
         let (mut rows, mut rejects) = (Vec::with_capacity(read.len()), Vec::new());
         for source in &read {
             // The row may have changed since its first columns were read. The cluster's answer about its object has not, so it is used
@@ -300,7 +300,7 @@ fn version(object: &OtherObject, state: Fate) -> Version {
     Version { res_version, ingest_version: 0, deleted, eviction }
 }
 
-impl Moved {
+impl MoveCounts {
     fn count(&mut self, state: Fate) {
         self.read += 1;
         match state {

@@ -54,9 +54,9 @@ impl Pass<'_> {
         while !self.stop.is_cancelled() {
             let heads = self.source.heads(table, &after, HEADS).await.map_err(MoveError::OtherDatabase)?;
             let Some(last) = heads.last() else { break };
-            after = last.text(base::UID).to_owned();
+            after = last.get_text(base::UID).to_owned();
             for head in heads.iter().filter(|head| !head.is_deleted()) {
-                each(format!("{}/{}", head.text(base::NAMESPACE), head.text(base::NAME)));
+                each(format!("{}/{}", head.get_text(base::NAMESPACE), head.get_text(base::NAME)));
             }
         }
         Ok(())

@@ -137,7 +137,7 @@ impl OtherDatabase {
     }
 
     /// Returns the rows of these uids.
-    pub(super) async fn rows(&self, table: &OtherTable, uids: &[&str]) -> Result<Vec<OtherRow>, StoreError> {
+    pub(super) async fn read_rows(&self, table: &OtherTable, uids: &[&str]) -> Result<Vec<OtherRow>, StoreError> {
         self.read(table, &table.places, RowsToBackfill::These(uids)).await
     }
 
@@ -198,7 +198,7 @@ fn snake_case(table: &str, kind: &str) -> String {
 }
 
 impl OtherRow {
-    pub(super) fn text(&self, place: usize) -> &str {
+    pub(super) fn get_text(&self, place: usize) -> &str {
         match &self.values[place] {
             Value::Text(text) => text,
             _ => "",
@@ -219,14 +219,14 @@ impl OtherRow {
             Value::UInt(version) => version,
             _ => 0,
         };
-        let text = |place| self.text(place).into();
+        let text = |place| self.get_text(place).into();
         OtherObject { uid: text(base::UID), namespace: text(base::NAMESPACE), name: text(base::NAME), res_version }
     }
 }
 
 /// The state of the reference system's rows without `delete_time`, whose objects are in the cluster or were evicted.
 #[derive(Clone, Copy)]
-pub enum Living<'c> {
+pub enum UndeletedState<'c> {
     /// Ask the cluster. Objects that exist there are left to the mirror; the others were evicted.
     Asked(&'c dyn Cluster),
     /// Assume that all are live. They are copied without a known version, so the first list of the mirror writes them again.
@@ -251,7 +251,7 @@ impl OtherTable {
     ///
     /// # Errors
     /// The reason why the cluster does not answer.
-    pub(super) async fn state(&self, row: &OtherRow, living: Living<'_>) -> Result<Fate, String> {
+    pub(super) async fn state(&self, row: &OtherRow, living: UndeletedState<'_>) -> Result<Fate, String> {
         let delete = row.time(base::DELETE_TIME);
         if self.layout == Layout::Ours {
             let evict = row.time(base::EVICT_TIME);
@@ -263,9 +263,9 @@ impl OtherTable {
             return Ok(Fate::Of { delete, evict: None });
         }
         let is_there = match living {
-            Living::Asked(cluster) => cluster.has(&self.kind, &row.object()).await?,
-            Living::Live => return Ok(Fate::Assumed),
-            Living::Evicted => false,
+            UndeletedState::Asked(cluster) => cluster.has(&self.kind, &row.object()).await?,
+            UndeletedState::Live => return Ok(Fate::Assumed),
+            UndeletedState::Evicted => false,
         };
         if is_there {
             return Ok(Fate::Left);

@@ -3,11 +3,11 @@
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use ingester_store::guard::{Eviction, Version};
-use ingester_store::{Effect, ErrorClass, Rejected, Report, RowChange, Store, StoreError};
+use ingester_store::{Effect, ErrorClass, RejectedObject, Report, RowChange, Store, StoreError};
 
 /// The action for a row that tells the state of its object, given the stored row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum PutAction {
     /// Write it under the guard.
     Write,
     /// Replace the stored row of this version. The guard would keep that row because it is, or may become, the only copy, but a person has
@@ -21,28 +21,28 @@ pub(super) enum Due {
 
 /// Decides what to do with a row. The guard judges states that a cluster reports. A person who moves rows knows more: if an evicted object
 /// has a higher version, its users have changed it, and if it is deleted, they have deleted it.
-pub(super) fn due(stored: Option<Version>, new: Version) -> Due {
-    let Some(old) = stored else { return Due::Write };
+pub(super) fn due(stored: Option<Version>, new: Version) -> PutAction {
+    let Some(old) = stored else { return PutAction::Write };
     let (later, same) = (new.res_version > old.res_version, new.res_version == old.res_version);
     if old.deleted {
         return match (new.deleted, later) {
-            (true, false) => Due::Nothing,
-            (true, true) if old.evicted() => Due::Replace(old),
-            (true, true) => Due::Write,
-            (false, _) => Due::Keep,
+            (true, false) => PutAction::Nothing,
+            (true, true) if old.evicted() => PutAction::Replace(old),
+            (true, true) => PutAction::Write,
+            (false, _) => PutAction::Keep,
         };
     }
     match old.eviction {
-        _ if !later && !same => Due::Keep,
-        Eviction::None if later || new.deleted || new.evicted() || new.res_version == 0 => Due::Write,
-        Eviction::None => Due::Nothing,
-        _ if new.deleted => Due::Replace(old),
-        Eviction::Intended if later || new.eviction.is_only_copy() => Due::Write,
-        Eviction::Intended if new.evicted() => Due::Nothing,
-        Eviction::Confirmed | Eviction::Unrecorded if later && new.eviction.is_only_copy() => Due::Replace(old),
-        Eviction::Confirmed if new.eviction.is_only_copy() => Due::Nothing,
-        Eviction::Unrecorded if new.eviction.is_only_copy() => Due::Write,
-        Eviction::Intended | Eviction::Confirmed | Eviction::Unrecorded => Due::Keep,
+        _ if !later && !same => PutAction::Keep,
+        Eviction::None if later || new.deleted || new.evicted() || new.res_version == 0 => PutAction::Write,
+        Eviction::None => PutAction::Nothing,
+        _ if new.deleted => PutAction::Replace(old),
+        Eviction::Intended if later || new.eviction.is_only_copy() => PutAction::Write,
+        Eviction::Intended if new.evicted() => PutAction::Nothing,
+        Eviction::Confirmed | Eviction::Unrecorded if later && new.eviction.is_only_copy() => PutAction::Replace(old),
+        Eviction::Confirmed if new.eviction.is_only_copy() => PutAction::Nothing,
+        Eviction::Unrecorded if new.eviction.is_only_copy() => PutAction::Write,
+        Eviction::Intended | Eviction::Confirmed | Eviction::Unrecorded => PutAction::Keep,
     }
 }
 
@@ -57,15 +57,15 @@ pub(crate) async fn put(store: &Store, kind: &Kind, rows: Vec<Row>, effect: Effe
     let (mut report, mut writes) = (Report::default(), Vec::with_capacity(rows.len()));
     for row in rows {
         match due(stored.get(&row.uid).copied(), row.version()) {
-            Due::Write => writes.push(RowChange::Row(row)),
-            Due::Nothing => report.unchanged += 1,
-            Due::Keep => report.stale.push(row.uid),
-            Due::Replace(_) if effect == Effect::Tried => report.written += 1,
-            Due::Replace(seen) => match store.replace_evicted(kind, &row, seen).await {
+            PutAction::Write => writes.push(RowChange::Row(row)),
+            PutAction::Nothing => report.unchanged += 1,
+            PutAction::Keep => report.stale.push(row.uid),
+            PutAction::Replace(_) if effect == Effect::Tried => report.written += 1,
+            PutAction::Replace(seen) => match store.replace_evicted(kind, &row, seen).await {
                 Ok(true) => report.written += 1,
                 Ok(false) => report.stale.push(row.uid),
                 Err(error) if error.class() == ErrorClass::Object => {
-                    report.rejected.push(Rejected { uid: row.uid, reason: error.reason().to_owned() });
+                    report.rejected.push(RejectedObject { uid: row.uid, reason: error.reason().to_owned() });
                 }
                 Err(error) => return Err(error),
             },
@@ -82,7 +82,7 @@ pub(crate) async fn put(store: &Store, kind: &Kind, rows: Vec<Row>, effect: Effe
 
 #[cfg(test)]
 mod tests {
-    use super::{Due, due};
+    use super::{PutAction, due};
     use ingester_store::guard::{Eviction, Verdict, Version, verdict};
 
     const EVICTIONS: [Eviction; 4] = [Eviction::None, Eviction::Intended, Eviction::Confirmed, Eviction::Unrecorded];
@@ -105,7 +105,7 @@ mod tests {
     fn nothing_goes_back_to_an_earlier_version_and_nothing_that_is_deleted_lives_again() {
         for (old, new) in all() {
             let due = due(Some(old), new);
-            let is_write = matches!(due, Due::Write | Due::Replace(_));
+            let is_write = matches!(due, PutAction::Write | PutAction::Replace(_));
             assert!(!is_write || new.res_version >= old.res_version, "{old:?} {new:?} {due:?}");
             assert!(!is_write || !old.deleted || new.deleted, "{old:?} {new:?} {due:?}");
         }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn an_only_copy_gives_way_to_an_only_copy_or_a_deletion_alone() {
         for (old, new) in all().filter(|(old, _)| old.eviction.is_only_copy()) {
-            if let Due::Replace(seen) = due(Some(old), new) {
+            if let PutAction::Replace(seen) = due(Some(old), new) {
                 assert_eq!(seen, old);
                 assert!(new.deleted || new.eviction.is_only_copy(), "{old:?} {new:?}");
             }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn rows_that_are_due_pass_the_guard() {
         for (old, new) in all().filter(|(_, new)| new.eviction != Eviction::Unrecorded) {
-            if due(Some(old), new) == Due::Write {
+            if due(Some(old), new) == PutAction::Write {
                 let verdict = verdict(old, new);
                 assert!(!matches!(verdict, Verdict::Stale | Verdict::Unchanged), "{old:?} {new:?} {verdict:?}");
             }
@@ -140,12 +140,12 @@ mod tests {
                     eviction: if eviction == Eviction::Unrecorded { Eviction::Confirmed } else { eviction },
                     ..new
                 };
-                assert_eq!(due(Some(stored), new), Due::Nothing, "{new:?}");
+                assert_eq!(due(Some(stored), new), PutAction::Nothing, "{new:?}");
             }
         }
         // Its version is unknown, so it may have changed.
         let assumed = version(0, false, Eviction::None);
-        assert_eq!(due(Some(assumed), assumed), Due::Write);
-        assert_eq!(due(Some(version(7, false, Eviction::None)), assumed), Due::Keep);
+        assert_eq!(due(Some(assumed), assumed), PutAction::Write);
+        assert_eq!(due(Some(version(7, false, Eviction::None)), assumed), PutAction::Keep);
     }
 }

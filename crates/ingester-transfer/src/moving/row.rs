@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use std::borrow::Cow;
 
 /// A row that was made again from the object's text.
-pub(super) struct Made {
+pub(super) struct RebuiltRow {
     pub(super) row: Row,
     /// True if the `proto` of the source says something else than the new one.
     pub(super) proto_differs: bool,
@@ -26,13 +26,13 @@ impl OtherTable {
     ///
     /// # Errors
     /// The reason why the object has no row.
-    pub(super) fn made(&self, source: &OtherRow, state: Fate) -> Result<Option<Made>, String> {
+    pub(super) fn made(&self, source: &OtherRow, state: Fate) -> Result<Option<RebuiltRow>, String> {
         let kind = &self.kind;
         let (text, from_proto) = match &source.values[base::JSON] {
             Value::Text(text) => (Cow::Borrowed(&**text), false),
             _ => (Cow::Owned(of_proto(kind, &source.values[base::PROTO])?), true),
         };
-        let text = with_type(&text, source.text(base::GROUP_VER), kind.kind());
+        let text = with_type(&text, source.get_text(base::GROUP_VER), kind.kind());
         let text = kind.stored_text(&text).map_err(|error| error.to_string())?;
         let object = Object::parse(&*text, ManagedFields::Prune).map_err(|error| error.to_string())?;
         let group = object.api_version().rsplit_once('/').map_or("", |(group, _)| group);
@@ -46,7 +46,7 @@ impl OtherTable {
         let annotations = &object.meta().annotations;
         let unmarked = !kind.immutable() && kind.marks().asked(annotations, Mark::Immutable).is_none();
         let proto_differs = self.layout == Layout::Reference && proto_differs(kind, source, &row);
-        Ok(Some(Made { row, proto_differs, unmarked, from_proto }))
+        Ok(Some(RebuiltRow { row, proto_differs, unmarked, from_proto }))
     }
 
     /// Sets the parts of a row that its object's text does not contain.

@@ -1,7 +1,7 @@
 //! Compares both sides: for each row of the source, the row that it should have become and the stored row.
 
 use super::other::{Fate, OtherTable};
-use super::put::{Due, due};
+use super::put::{PutAction, due};
 use super::{HEADS, MoveError, Pass, ROWS};
 use ingester_core::kind::Kind;
 use ingester_core::object::StringMap;
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// The result of a comparison for one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verified {
+pub struct ComparisonCounts {
     /// Rows in the source.
     pub read: u64,
     /// Rows that are stored as they should be.
@@ -50,7 +50,7 @@ impl Sum {
         }
     }
 
-    fn shown(&self) -> String {
+    fn render_hex(&self) -> String {
         self.0.iter().map(|part| format!("{part:016x}")).collect()
     }
 }
@@ -65,7 +65,7 @@ impl Pass<'_> {
         &self,
         mut difference: impl FnMut(&str, &str),
         mut progress: impl FnMut(u64),
-    ) -> Result<Vec<(Kind, Verified)>, MoveError> {
+    ) -> Result<Vec<(Kind, ComparisonCounts)>, MoveError> {
         let mut kinds = Vec::new();
         for table in &self.source.tables {
             if self.stop.is_cancelled() {
@@ -81,8 +81,8 @@ impl Pass<'_> {
         table: &OtherTable,
         difference: &mut impl FnMut(&str, &str),
         progress: &mut impl FnMut(u64),
-    ) -> Result<Verified, MoveError> {
-        let (mut verified, mut wanted, mut stored) = (Verified::default(), Sum::default(), Sum::default());
+    ) -> Result<ComparisonCounts, MoveError> {
+        let (mut verified, mut wanted, mut stored) = (ComparisonCounts::default(), Sum::default(), Sum::default());
         let mut after = String::new();
         while !self.stop.is_cancelled() {
             let heads = self.source.heads(table, &after, HEADS).await.map_err(MoveError::OtherDatabase)?;
@@ -95,7 +95,7 @@ impl Pass<'_> {
                 let rows = self.expected(table, &uids, &mut verified).await?;
                 let uids: Vec<&str> = rows.iter().map(|(row, _)| &*row.uid).collect();
                 let found = match self.store {
-                    Some(store) => store.stored(table.kind.table(), &uids).await?,
+                    Some(store) => store.read_stored(table.kind.table(), &uids).await?,
                     None => Vec::new(),
                 };
                 let found: HashMap<&str, &StoredRow> = found.iter().map(|row| (&*row.uid, row)).collect();
@@ -107,13 +107,13 @@ impl Pass<'_> {
                         continue;
                     }
                     match judge(table.kind.table(), row, its) {
-                        Judged::Equal(its) => {
+                        RowComparison::Equal(its) => {
                             verified.equal += 1;
-                            wanted.add(digest(table.kind.table(), &Hashed::of(row)));
-                            stored.add(digest(table.kind.table(), &Hashed::of_stored(its)));
+                            wanted.add(digest(table.kind.table(), &HashedRow::from_row(row)));
+                            stored.add(digest(table.kind.table(), &HashedRow::of_stored(its)));
                         }
-                        Judged::Kept => verified.kept += 1,
-                        Judged::Different(what) => {
+                        RowComparison::Kept => verified.kept += 1,
+                        RowComparison::Different(what) => {
                             verified.different += 1;
                             let text = |place: usize| match &row.values[place] {
                                 Value::Text(text) => &**text,
@@ -126,7 +126,7 @@ impl Pass<'_> {
                 }
             }
         }
-        (verified.source_hash, verified.stored_hash) = (wanted.shown(), stored.shown());
+        (verified.source_hash, verified.stored_hash) = (wanted.render_hex(), stored.render_hex());
         Ok(verified)
     }
 
@@ -135,9 +135,9 @@ impl Pass<'_> {
         &self,
         table: &OtherTable,
         uids: &[&str],
-        verified: &mut Verified,
+        verified: &mut ComparisonCounts,
     ) -> Result<Vec<(Row, Fate)>, MoveError> {
-        let read = self.source.rows(table, uids).await.map_err(MoveError::OtherDatabase)?;
+        let read = self.source.read_rows(table, uids).await.map_err(MoveError::OtherDatabase)?;
         let mut rows = Vec::with_capacity(read.len());
         for source in &read {
             verified.read += 1;
@@ -154,32 +154,34 @@ impl Pass<'_> {
     }
 }
 
-enum Judged<'s> {
+enum RowComparison<'s> {
     Equal(&'s StoredRow),
     Kept,
     Different(String),
 }
 
-fn judge<'s>(table: &Table, row: &Row, stored: Option<&'s StoredRow>) -> Judged<'s> {
-    let Some(stored) = stored else { return Judged::Different("it is not stored".to_owned()) };
+fn judge<'s>(table: &Table, row: &Row, stored: Option<&'s StoredRow>) -> RowComparison<'s> {
+    let Some(stored) = stored else { return RowComparison::Different("it is not stored".to_owned()) };
     let (old, new) = (stored.version(), row.version());
     match due(Some(old), new) {
-        Due::Keep => return Judged::Kept,
-        Due::Nothing if old.res_version > new.res_version => return Judged::Kept,
-        Due::Write | Due::Replace(_) if (new.res_version, old.res_version) != (0, 0) || new.deleted != old.deleted => {
-            return Judged::Different(format!("{} is stored, not {}", said(old), said(new)));
+        PutAction::Keep => return RowComparison::Kept,
+        PutAction::Nothing if old.res_version > new.res_version => return RowComparison::Kept,
+        PutAction::Write | PutAction::Replace(_)
+            if (new.res_version, old.res_version) != (0, 0) || new.deleted != old.deleted =>
+        {
+            return RowComparison::Different(format!("{} is stored, not {}", said(old), said(new)));
         }
-        Due::Nothing | Due::Write | Due::Replace(_) => {}
+        PutAction::Nothing | PutAction::Write | PutAction::Replace(_) => {}
     }
     let times =
         [("delete_time", row.delete_time, stored.delete_time), ("evict_time", row.evict_time, stored.evict_time)];
     if let Some((what, wanted, its)) = times.into_iter().find(|(_, wanted, its)| wanted != its) {
         let shown = |time: Option<Micros>| time.map_or_else(|| "NULL".to_owned(), Micros::rfc3339);
-        return Judged::Different(format!("{what}: {} is stored, not {}", shown(its), shown(wanted)));
+        return RowComparison::Different(format!("{what}: {} is stored, not {}", shown(its), shown(wanted)));
     }
     match differences(table, row, stored).first() {
-        None => Judged::Equal(stored),
-        Some(difference) => Judged::Different(difference.to_string()),
+        None => RowComparison::Equal(stored),
+        Some(difference) => RowComparison::Different(difference.to_string()),
     }
 }
 
@@ -195,28 +197,28 @@ fn said(version: Version) -> String {
 }
 
 /// The parts of a row that are hashed.
-struct Hashed<'r> {
+struct HashedRow<'r> {
     uid: &'r str,
     times: [Option<Micros>; 2],
     values: &'r [Value],
     pairs: Vec<&'r StringMap>,
 }
 
-impl<'r> Hashed<'r> {
-    fn of(row: &'r Row) -> Self {
+impl<'r> HashedRow<'r> {
+    fn from_row(row: &'r Row) -> Self {
         let pairs = [&row.labels, &row.annotations].into_iter().chain(&row.many).collect();
-        Hashed { uid: &row.uid, times: [row.delete_time, row.evict_time], values: &row.values, pairs }
+        HashedRow { uid: &row.uid, times: [row.delete_time, row.evict_time], values: &row.values, pairs }
     }
 
     fn of_stored(row: &'r StoredRow) -> Self {
         let pairs = [&row.labels, &row.annotations].into_iter().chain(&row.many).collect();
-        Hashed { uid: &row.uid, times: [row.delete_time, row.evict_time], values: &row.values, pairs }
+        HashedRow { uid: &row.uid, times: [row.delete_time, row.evict_time], values: &row.values, pairs }
     }
 }
 
 /// Returns the SHA-256 of a row: its uid, its times except `update_time`, its columns, the canonical form of its JSON, and its labels and
 /// annotations.
-fn digest(table: &Table, row: &Hashed<'_>) -> [u8; 32] {
+fn digest(table: &Table, row: &HashedRow<'_>) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut part = |text: &[u8]| {
         hash.update((text.len() as u64).to_be_bytes());

@@ -1,7 +1,7 @@
 //! Checks that the API server answers, and identifies it.
 
 use super::request::{ANSWER, ask};
-use super::{Lines, Wanted, kinds};
+use super::{CheckLines, CheckSubjects, kinds};
 use crate::arguments::Cluster;
 use crate::ending::Failure;
 use http::{Method, StatusCode};
@@ -21,8 +21,8 @@ const STREAMED: &str = "streamed-lists";
 const CLUSTER: &str = "cluster-identity";
 
 /// The result, for the checks that also need the database.
-pub(super) struct Found {
-    pub(super) lines: Lines,
+pub(super) struct ApiServerFindings {
+    pub(super) lines: CheckLines,
     /// It is `None` if the API server does not answer.
     pub(super) client: Option<Client>,
     /// The identity of the cluster.
@@ -31,8 +31,8 @@ pub(super) struct Found {
     pub(super) served: Vec<Kind>,
 }
 
-pub(super) async fn examine(cluster: &Cluster, wanted: &Wanted<'_>) -> Found {
-    let mut found = Found { lines: Lines::default(), client: None, uid: None, served: Vec::new() };
+pub(super) async fn examine(cluster: &Cluster, wanted: &CheckSubjects<'_>) -> ApiServerFindings {
+    let mut found = ApiServerFindings { lines: CheckLines::default(), client: None, uid: None, served: Vec::new() };
     let client = match cluster.client().await {
         Ok(client) => client,
         Err(Failure::Usage(error) | Failure::Work(error)) => {
@@ -63,7 +63,7 @@ pub(super) async fn examine(cluster: &Cluster, wanted: &Wanted<'_>) -> Found {
 }
 
 /// Checks that the API server answers, and reads its version.
-async fn answers(client: &Client, lines: &mut Lines) -> bool {
+async fn answers(client: &Client, lines: &mut CheckLines) -> bool {
     match ask(client, Method::GET, "/version", None).await {
         Err(why) => {
             let remedy = match why.contains("certificate") {
@@ -94,7 +94,7 @@ async fn answers(client: &Client, lines: &mut Lines) -> bool {
     }
 }
 
-fn version(status: StatusCode, answer: &Value, lines: &mut Lines) {
+fn version(status: StatusCode, answer: &Value, lines: &mut CheckLines) {
     // `20+` on some platforms.
     let number = |name: &str| answer[name].as_str()?.trim_end_matches('+').parse::<u32>().ok();
     let shown = answer["gitVersion"].as_str().unwrap_or_default();
@@ -111,7 +111,7 @@ fn version(status: StatusCode, answer: &Value, lines: &mut Lines) {
 }
 
 /// Finds out which cluster it is.
-async fn which(client: &Client, lines: &mut Lines) -> Option<ClusterUid> {
+async fn which(client: &Client, lines: &mut CheckLines) -> Option<ClusterUid> {
     match identity::cluster(client).await {
         Ok(ClusterUid::Known(uid)) => {
             lines.ok(CLUSTER, "", format!("the uid of namespace kube-system is {uid}"));
@@ -143,7 +143,7 @@ async fn which(client: &Client, lines: &mut Lines) -> Option<ClusterUid> {
 }
 
 /// Checks that lists are streamed.
-async fn streamed(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: &mut Lines) {
+async fn streamed(client: &Client, wanted: &CheckSubjects<'_>, served: &[Kind], lines: &mut CheckLines) {
     let Some(kind) = served.first() else {
         lines.skipped(STREAMED, "", "no kind is served");
         return;
@@ -161,7 +161,7 @@ async fn streamed(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: 
 
 #[cfg(test)]
 mod tests {
-    use super::{Lines, StatusCode, version};
+    use super::{CheckLines, StatusCode, version};
     use crate::commands::doctor::Outcome;
     use serde_json::json;
 
@@ -173,7 +173,7 @@ mod tests {
             (200, json!({"major": "1", "minor": "36", "gitVersion": "v1.36.0"}), Outcome::Ok, "1.36"),
             (403, json!({"kind": "Status"}), Outcome::Skipped, "403"),
         ] {
-            let mut lines = Lines::default();
+            let mut lines = CheckLines::default();
             version(StatusCode::from_u16(status).unwrap(), &answer, &mut lines);
             assert_eq!(lines.0[0].result, result);
             assert!(lines.0[0].message.contains(says), "{lines:?}");

@@ -1,14 +1,14 @@
 //! Checks that need both the cluster and the database.
 
 use super::request::{ask, path};
-use super::{Lines, Wanted, api_server};
+use super::{CheckLines, CheckSubjects, api_server};
 use crate::commands::{built_in, declared_failure, left_out, refuse_foreign, resource, risks, schema};
 use crate::ending::Failure;
 use http::Method;
 use ingester_core::Kind;
 use ingester_mirror::identity::{self, ClusterCheck, IdentityError};
-use ingester_store::left_out::{FilterVerdict, LeftOut};
-use ingester_store::migrate::{Drift, May, MigrationState, Released};
+use ingester_store::left_out::{FilterVerdict, LeftOutCount};
+use ingester_store::migrate::{AllowedChanges, Drift, MigrationState, ReleasedSchema};
 use ingester_store::{Store, StoreError};
 use kube::Client;
 use std::time::Duration;
@@ -24,8 +24,12 @@ const DURABILITY: &str = "durability";
 /// The time limit for counting the rows of one kind: each row is read.
 const COUNT: Duration = Duration::from_secs(30);
 
-pub(super) async fn examine(wanted: &Wanted<'_>, cluster: &api_server::Found, store: Option<&Store>) -> Lines {
-    let mut lines = Lines::default();
+pub(super) async fn examine(
+    wanted: &CheckSubjects<'_>,
+    cluster: &api_server::ApiServerFindings,
+    store: Option<&Store>,
+) -> CheckLines {
+    let mut lines = CheckLines::default();
     let Some(store) = store else {
         lines.skip(
             &[IDENTITY, MIGRATIONS, TABLES, DEFINITIONS, FILTERS, LAG, DURABILITY],
@@ -54,7 +58,12 @@ pub(super) async fn examine(wanted: &Wanted<'_>, cluster: &api_server::Found, st
 }
 
 /// Checks that the database belongs to this cluster, and that its objects have the names of this program.
-async fn belongs(wanted: &Wanted<'_>, cluster: &api_server::Found, store: &Store, lines: &mut Lines) {
+async fn belongs(
+    wanted: &CheckSubjects<'_>,
+    cluster: &api_server::ApiServerFindings,
+    store: &Store,
+    lines: &mut CheckLines,
+) {
     match store.has_settings().await {
         Ok(true) => {}
         Ok(false) => return lines.ok(IDENTITY, "", "the database belongs to no cluster yet"),
@@ -85,7 +94,7 @@ async fn belongs(wanted: &Wanted<'_>, cluster: &api_server::Found, store: &Store
 }
 
 /// Checks that the tables exist and have the right definition.
-async fn tables(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) -> bool {
+async fn tables(wanted: &CheckSubjects<'_>, store: &Store, lines: &mut CheckLines) -> bool {
     let program = wanted.program;
     let released = match built_in(program) {
         Ok(released) => released,
@@ -117,7 +126,12 @@ async fn tables(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) -> bool {
 }
 
 /// Reports the remedy for pending migrations. Returns true if a migration was not completed.
-async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Released>, lines: &mut Lines) -> bool {
+async fn migrations(
+    wanted: &CheckSubjects<'_>,
+    store: &Store,
+    released: Option<&ReleasedSchema>,
+    lines: &mut CheckLines,
+) -> bool {
     let creates = wanted.config.ingester.create_tables;
     let Some(released) = released else {
         lines.ok(MIGRATIONS, "", "this program has none");
@@ -169,11 +183,11 @@ async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Releas
 
 /// Lists the differences of the tables. Returns true if everything exists that rows need.
 async fn differ(
-    wanted: &Wanted<'_>,
+    wanted: &CheckSubjects<'_>,
     store: &Store,
-    released: Option<&Released>,
+    released: Option<&ReleasedSchema>,
     pending: bool,
-    lines: &mut Lines,
+    lines: &mut CheckLines,
 ) -> Result<bool, StoreError> {
     let program = wanted.program;
     let missing = store.lacking(&wanted.kinds).await?.all();
@@ -181,7 +195,7 @@ async fn differ(
         lines.skipped(TABLES, "", "to be compared once the migrations were run");
         return Ok(missing.is_empty());
     }
-    let (_, planned) = store.plan_declared(program.of_declared(), May::Add).await?;
+    let (_, planned) = store.plan_declared(program.of_declared(), AllowedChanges::Add).await?;
     let to_make = !planned.made.is_empty() && wanted.config.ingester.create_tables;
     if to_make {
         let message = format!("{} changes of declared kinds are not yet made", planned.made.len());
@@ -216,7 +230,7 @@ async fn differ(
 }
 
 /// Checks for rows of older definitions.
-async fn definitions(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
+async fn definitions(wanted: &CheckSubjects<'_>, store: &Store, lines: &mut CheckLines) {
     if let Err(error) = store.learn_declared(wanted.program.declared).await {
         let (Failure::Usage(error) | Failure::Work(error)) = declared_failure(error, wanted.program);
         return lines.error(DEFINITIONS, "", error.to_string(), "do what the message says");
@@ -245,14 +259,14 @@ async fn definitions(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
 }
 
 /// Checks if the filters of kinds leave out live rows that another filter has written.
-async fn filters(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
+async fn filters(wanted: &CheckSubjects<'_>, store: &Store, lines: &mut CheckLines) {
     for kind in wanted.kinds.iter().filter(|kind| kind.filtered()) {
         let subject = resource(kind);
         match left_out::counted(store, kind, &wanted.config.ingester).await {
-            Ok(Some(FilterVerdict::Marks(LeftOut { rows: 0, .. }))) => {
+            Ok(Some(FilterVerdict::Marks(LeftOutCount { rows: 0, .. }))) => {
                 lines.ok(FILTERS, &subject, "every live row passes")
             }
-            Ok(Some(FilterVerdict::Marks(LeftOut { rows, live }))) => lines.warning(
+            Ok(Some(FilterVerdict::Marks(LeftOutCount { rows, live }))) => lines.warning(
                 FILTERS,
                 &subject,
                 format!("the filter leaves out {rows} of {live} live rows: `ingester run` marks them as deleted"),
@@ -272,7 +286,7 @@ fn late() -> String {
 }
 
 /// Reports the number of objects, and of live rows.
-async fn lag(wanted: &Wanted<'_>, client: &Client, store: &Store, kind: &Kind, lines: &mut Lines) {
+async fn lag(wanted: &CheckSubjects<'_>, client: &Client, store: &Store, kind: &Kind, lines: &mut CheckLines) {
     let subject = resource(kind);
     if wanted.config.ingester.is_suspended(kind.name()) {
         return lines.skipped(LAG, &subject, "the kind is suspended");
@@ -318,7 +332,7 @@ async fn lag(wanted: &Wanted<'_>, client: &Client, store: &Store, kind: &Kind, l
 }
 
 /// Checks if commits may be lost that are the only copies of objects.
-async fn durability(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
+async fn durability(wanted: &CheckSubjects<'_>, store: &Store, lines: &mut CheckLines) {
     let found = store.risks();
     if found.is_empty() {
         return lines.ok(DURABILITY, "", "the server keeps what it has acknowledged, as far as it says");

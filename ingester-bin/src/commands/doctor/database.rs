@@ -1,6 +1,6 @@
 //! Checks that the database answers, and that it is suitable.
 
-use super::{Lines, Wanted};
+use super::{CheckLines, CheckSubjects};
 use crate::database::Database;
 use crate::ending::Failure;
 use ingester_sql::ddl::Schema;
@@ -18,24 +18,24 @@ const SIZE: &str = "database-size";
 const APART: f64 = 120.0;
 
 /// The result, for the checks that also need the cluster.
-pub(super) struct Found {
-    pub(super) lines: Lines,
+pub(super) struct DatabaseFindings {
+    pub(super) lines: CheckLines,
     /// `None` if the database is not reached.
     pub(super) store: Option<Store>,
 }
 
-pub(super) async fn examine(wanted: &Wanted<'_>) -> Found {
-    let mut lines = Lines::default();
+pub(super) async fn examine(wanted: &CheckSubjects<'_>) -> DatabaseFindings {
+    let mut lines = CheckLines::default();
     let store = open(wanted, &mut lines).await;
     match &store {
         None => lines.skip(&[SERVER, SETTINGS, CLOCK, SIZE], "the database is not reached"),
         Some(store) => fit(wanted, store, &mut lines).await,
     }
-    Found { lines, store }
+    DatabaseFindings { lines, store }
 }
 
-async fn open(wanted: &Wanted<'_>, lines: &mut Lines) -> Option<Store> {
-    let database = match Database::of(wanted.config, wanted.file) {
+async fn open(wanted: &CheckSubjects<'_>, lines: &mut CheckLines) -> Option<Store> {
+    let database = match Database::from_config(wanted.config, wanted.file) {
         Ok(database) => database,
         Err(Failure::Usage(error) | Failure::Work(error)) => {
             lines.error(
@@ -78,9 +78,9 @@ async fn open(wanted: &Wanted<'_>, lines: &mut Lines) -> Option<Store> {
     }
 }
 
-async fn fit(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
+async fn fit(wanted: &CheckSubjects<'_>, store: &Store, lines: &mut CheckLines) {
     lines.ok(SERVER, "", store.server());
-    let tables = Schema::of(&wanted.kinds).tables.into_iter().chain(own_schema(store.dialect()).tables);
+    let tables = Schema::from_registry(&wanted.kinds).tables.into_iter().chain(own_schema(store.dialect()).tables);
     let tables = tables.map(|table| table.name.to_string()).collect();
     match examined(wanted, store, tables).await {
         Ok(found) => found.into_iter().for_each(|finding| add(finding, lines)),
@@ -110,13 +110,13 @@ async fn fit(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
 }
 
 /// Checks of settings and rights, as far as the tables exist.
-async fn examined(wanted: &Wanted<'_>, store: &Store, ours: Vec<String>) -> Result<Vec<Finding>, String> {
+async fn examined(wanted: &CheckSubjects<'_>, store: &Store, ours: Vec<String>) -> Result<Vec<Finding>, String> {
     let there = store.tables().await.map_err(|error| error.to_string())?;
     let tables = ours.into_iter().filter(|table| there.contains(table)).collect();
     store.examine(tables, wanted.config.ingester.create_tables).await.map_err(|error| error.to_string())
 }
 
-fn add(finding: Finding, lines: &mut Lines) {
+fn add(finding: Finding, lines: &mut CheckLines) {
     let Finding { check, verdict, message, remedy } = finding;
     match verdict {
         Verdict::Fine => lines.ok(check, "", message),

@@ -1,7 +1,7 @@
 //! Checks each kind with the API server: that it serves the kind, that the ingester has its rights, and that it would accept the finalizer.
 
-use super::request::{Answer, ask, root};
-use super::{Lines, Wanted};
+use super::request::{RequestResult, ask, root};
+use super::{CheckLines, CheckSubjects};
 use crate::commands::{rbac, resource};
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
@@ -21,8 +21,8 @@ pub(super) const ADMISSION: &str = "admission";
 const REQUESTS: usize = 8;
 
 /// Returns the kinds that are served.
-pub(super) async fn served(client: &Client, wanted: &Wanted<'_>, lines: &mut Lines) -> Vec<Kind> {
-    let mut groups: BTreeMap<(&str, &str), Answer> = BTreeMap::new();
+pub(super) async fn served(client: &Client, wanted: &CheckSubjects<'_>, lines: &mut CheckLines) -> Vec<Kind> {
+    let mut groups: BTreeMap<(&str, &str), RequestResult> = BTreeMap::new();
     let mut served = Vec::new();
     for kind in &wanted.kinds {
         let of = (kind.group(), kind.version());
@@ -121,7 +121,7 @@ struct Right {
 }
 
 /// Checks that the ingester has the rights that `ingester rbac` lists.
-pub(super) async fn rights(client: &Client, wanted: &Wanted<'_>, lines: &mut Lines) {
+pub(super) async fn rights(client: &Client, wanted: &CheckSubjects<'_>, lines: &mut CheckLines) {
     let ingester = &wanted.config.ingester;
     let mut all = Vec::new();
     for kind in &wanted.kinds {
@@ -151,7 +151,7 @@ pub(super) async fn rights(client: &Client, wanted: &Wanted<'_>, lines: &mut Lin
         let leases = |verb| other("coordination.k8s.io", "leases", verb, Some(namespace.clone()));
         all.extend(["list", "watch", "create", "update", "delete"].map(leases));
     }
-    let answers: Vec<(Right, Result<bool, Unknown>)> = futures::stream::iter(all)
+    let answers: Vec<(Right, Result<bool, UnknownRight>)> = futures::stream::iter(all)
         .map(|right| async move {
             let may = may(client, &right).await;
             (right, may)
@@ -159,7 +159,7 @@ pub(super) async fn rights(client: &Client, wanted: &Wanted<'_>, lines: &mut Lin
         .buffered(REQUESTS)
         .collect()
         .await;
-    if let Some(Unknown(why)) = answers.iter().find_map(|(_, may)| may.as_ref().err()) {
+    if let Some(UnknownRight(why)) = answers.iter().find_map(|(_, may)| may.as_ref().err()) {
         lines.skipped(RIGHTS, "", why.clone());
         return;
     }
@@ -174,7 +174,11 @@ pub(super) async fn rights(client: &Client, wanted: &Wanted<'_>, lines: &mut Lin
     }
 }
 
-fn report<'a>(subject: &str, answers: impl Iterator<Item = &'a (Right, Result<bool, Unknown>)>, lines: &mut Lines) {
+fn report<'a>(
+    subject: &str,
+    answers: impl Iterator<Item = &'a (Right, Result<bool, UnknownRight>)>,
+    lines: &mut CheckLines,
+) {
     let (mut granted, mut missing) = (Vec::new(), Vec::new());
     for (right, may) in answers {
         let place = right.namespace.as_ref().map(|namespace| format!(" in {namespace}")).unwrap_or_default();
@@ -197,9 +201,9 @@ fn report<'a>(subject: &str, answers: impl Iterator<Item = &'a (Right, Result<bo
 }
 
 /// The reason why a right is unknown.
-struct Unknown(String);
+struct UnknownRight(String);
 
-async fn may(client: &Client, right: &Right) -> Result<bool, Unknown> {
+async fn may(client: &Client, right: &Right) -> Result<bool, UnknownRight> {
     let mut attributes = json!({"group": right.group, "resource": right.resource, "verb": right.verb});
     if let Some(namespace) = &right.namespace {
         attributes["namespace"] = namespace.as_str().into();
@@ -213,14 +217,14 @@ async fn may(client: &Client, right: &Right) -> Result<bool, Unknown> {
         ask(client, Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", Some(&review)).await;
     match answer {
         Ok((status, answer)) if status.is_success() => Ok(answer["status"]["allowed"] == true),
-        Ok((StatusCode::NOT_FOUND, _)) => Err(Unknown("this API server has no reviews of rights".to_owned())),
-        Ok((status, _)) => Err(Unknown(format!("asked for its rights, the API server answers {status}"))),
-        Err(why) => Err(Unknown(why)),
+        Ok((StatusCode::NOT_FOUND, _)) => Err(UnknownRight("this API server has no reviews of rights".to_owned())),
+        Ok((status, _)) => Err(UnknownRight(format!("asked for its rights, the API server answers {status}"))),
+        Err(why) => Err(UnknownRight(why)),
     }
 }
 
 /// Checks that the API server would accept the finalizer.
-pub(super) async fn admission(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: &mut Lines) {
+pub(super) async fn admission(client: &Client, wanted: &CheckSubjects<'_>, served: &[Kind], lines: &mut CheckLines) {
     let ensured = |kind: &&Kind| wanted.config.ingester.finalizer_of(kind) == Finalizer::Ensure;
     let kinds: Vec<&Kind> = served.iter().filter(ensured).collect();
     if kinds.is_empty() {

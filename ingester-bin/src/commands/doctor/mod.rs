@@ -53,7 +53,7 @@ impl Outcome {
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Line {
+struct CheckLine {
     /// Its stable name.
     check: &'static str,
     /// Its subject: a kind, a table, a server; empty if there is only one.
@@ -66,13 +66,13 @@ struct Line {
 
 /// The lines of a part, in their order.
 #[derive(Debug, Default)]
-struct Lines(Vec<Line>);
+struct CheckLines(Vec<CheckLine>);
 
-impl Lines {
+impl CheckLines {
     fn add(&mut self, check: &'static str, subject: &str, result: Outcome, message: String, remedy: Option<String>) {
         // A message of a server may have several lines.
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.0.push(Line { check, subject: subject.to_owned(), result, message, remedy });
+        self.0.push(CheckLine { check, subject: subject.to_owned(), result, message, remedy });
     }
 
     fn ok(&mut self, check: &'static str, subject: &str, message: impl Into<String>) {
@@ -100,7 +100,7 @@ impl Lines {
 }
 
 /// The subjects of the checks.
-struct Wanted<'a> {
+struct CheckSubjects<'a> {
     config: &'a Config,
     file: &'a Path,
     program: Program,
@@ -108,7 +108,7 @@ struct Wanted<'a> {
     kinds: Vec<Kind>,
 }
 
-impl Wanted<'_> {
+impl CheckSubjects<'_> {
     /// Returns the namespaces in which objects of a kind are mirrored; `None` for all.
     fn namespaces(&self, kind: &Kind) -> Vec<Option<&str>> {
         let named = &self.config.ingester.namespaces;
@@ -121,14 +121,14 @@ impl Wanted<'_> {
 
 pub(crate) async fn run(arguments: &Doctor, config: Config, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
-    let wanted = Wanted { config: &config, file: &arguments.config.config, program, kinds };
+    let wanted = CheckSubjects { config: &config, file: &arguments.config.config, program, kinds };
     let (cluster, database) =
         tokio::join!(api_server::examine(&arguments.cluster, &wanted), database::examine(&wanted));
     let both = both::examine(&wanted, &cluster, database.store.as_ref()).await;
     if let Some(store) = database.store {
         store.close().await;
     }
-    let lines: Vec<Line> = [cluster.lines, database.lines, both].into_iter().flat_map(|lines| lines.0).collect();
+    let lines: Vec<CheckLine> = [cluster.lines, database.lines, both].into_iter().flat_map(|lines| lines.0).collect();
     show(arguments.output.output, &lines, || table(&lines))?;
     let count = |outcome| lines.iter().filter(|line| line.result == outcome).count();
     let (errors, warnings, skipped) = (count(Outcome::Error), count(Outcome::Warning), count(Outcome::Skipped));
@@ -139,9 +139,9 @@ pub(crate) async fn run(arguments: &Doctor, config: Config, program: Program) ->
 }
 
 /// Returns the lines for people: checks that are ok for several subjects share one line, and each remedy appears once.
-fn table(lines: &[Line]) -> String {
+fn table(lines: &[CheckLine]) -> String {
     let mut table = Table::new(["result", "check", "subject", "message"]);
-    let alike = |a: &Line, b: &Line| {
+    let alike = |a: &CheckLine, b: &CheckLine| {
         a.result == Outcome::Ok && (a.check, a.result, &a.message) == (b.check, b.result, &b.message)
     };
     for (place, line) in lines.iter().enumerate() {
@@ -171,11 +171,11 @@ fn table(lines: &[Line]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lines, table};
+    use super::{CheckLines, table};
 
     #[test]
     fn what_is_ok_alike_is_one_line_and_each_remedy_is_there_once() {
-        let mut lines = Lines::default();
+        let mut lines = CheckLines::default();
         lines.ok("crd", "models", "served");
         lines.ok("crd", "projects", "served");
         lines.error("rights", "models", "patch\n is missing", "apply the role");

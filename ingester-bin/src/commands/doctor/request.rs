@@ -12,13 +12,18 @@ use std::time::Duration;
 pub(super) const ANSWER: Duration = Duration::from_secs(15);
 
 /// The status and the content of an answer, or the reason why it is missing.
-pub(in crate::commands) type Answer = Result<(StatusCode, Value), String>;
+pub(in crate::commands) type RequestResult = Result<(StatusCode, Value), String>;
 
 /// Sends one request. Returns the answer's status and content. Content that is not JSON becomes null.
 ///
 /// # Errors
 /// The reason why there was no answer, without secrets.
-pub(in crate::commands) async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Answer {
+pub(in crate::commands) async fn ask(
+    client: &Client,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> RequestResult {
     let text = body.map(Value::to_string).unwrap_or_default().into_bytes();
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
     let request = request.body(Body::from(text)).map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use crate::arguments::GetFormat;
 use ingester_printers::custom_columns::CustomColumns;
-use ingester_printers::jsonpath::{ByItem, Template, TemplateError};
+use ingester_printers::jsonpath::{ItemTemplate, Template, TemplateError};
 
 /// The output format.
 pub(in crate::commands) enum Format {
@@ -13,7 +13,7 @@ pub(in crate::commands) enum Format {
     Name,
     Csv,
     /// A template, and the template for a single item of a list if that is all that it needs.
-    JsonPath(Template, Option<ByItem>),
+    JsonPath(Template, Option<ItemTemplate>),
     /// The results of a template as JSON.
     JsonPathAsJson(Template),
     Custom(CustomColumns),
@@ -21,7 +21,7 @@ pub(in crate::commands) enum Format {
 
 impl Format {
     /// The format as given.
-    pub(in crate::commands) fn of(format: Option<&GetFormat>) -> Result<Self, TemplateError> {
+    pub(in crate::commands) fn parse(format: Option<&GetFormat>) -> Result<Self, TemplateError> {
         Ok(match format {
             None => Format::Table,
             Some(GetFormat::Wide) => Format::Wide,

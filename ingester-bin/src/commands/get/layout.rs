@@ -11,7 +11,7 @@ use ingester_core::value::Micros;
 use ingester_printers::table::{self, TablePrinter};
 use ingester_printers::{Tree, csv, json, name};
 use ingester_server::answer::{self, AnswerColumn};
-use ingester_store::query::{FoundRow, Wanted};
+use ingester_store::query::{FoundRow, RequestedParts};
 use serde::Deserialize as _;
 
 /// The columns of a kind's rows that are read and printed.
@@ -29,7 +29,7 @@ impl Layout {
     ///
     /// # Errors
     /// If a requested column does not exist.
-    pub(super) fn of(question: &Question, arguments: &Get, format: &Format) -> Result<Self, Failure> {
+    pub(super) fn new(question: &Question, arguments: &Get, format: &Format) -> Result<Self, Failure> {
         let kind = question.kind;
         let named = |name: &String| answer::named(kind.table(), name);
         let columns = match format {
@@ -53,13 +53,13 @@ impl Layout {
     }
 
     /// Returns the columns to read for it, and for following rows from one reading to the next.
-    pub(super) fn wanted(&self) -> Wanted {
+    pub(super) fn wanted(&self) -> RequestedParts {
         let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME];
         places.extend(answer::STATE_PLACES);
         places.extend(self.columns.iter().flat_map(AnswerColumn::places));
         places.extend(self.needs_object.then_some(base::JSON));
         let has_labels = self.options.show_labels || !self.options.label_columns.is_empty();
-        Wanted { places, labels: has_labels && !self.columns.is_empty() }
+        RequestedParts { places, labels: has_labels && !self.columns.is_empty() }
     }
 
     /// The printer of a table, in which the kind precedes each name if there are several kinds.
@@ -77,7 +77,7 @@ impl Layout {
     /// A row of the table.
     pub(super) fn row<'r>(&self, row: &'r FoundRow, now: Micros) -> table::Row<'r> {
         let cells = self.cells(row, now).collect();
-        table::Row { cells, namespace: row.text(base::NAMESPACE), labels: labels(row) }
+        table::Row { cells, namespace: row.get_text(base::NAMESPACE), labels: labels(row) }
     }
 
     fn cells(&self, row: &FoundRow, now: Micros) -> impl Iterator<Item = Tree> {
@@ -111,7 +111,7 @@ impl Layout {
 
     /// `model.michelangelo.api/churn`
     pub(super) fn qualified(&self, row: &FoundRow) -> String {
-        name::qualified(self.kind.kind(), self.kind.group(), row.text(base::NAME))
+        name::qualified(self.kind.kind(), self.kind.group(), row.get_text(base::NAME))
     }
 }
 

@@ -33,14 +33,14 @@ use ingester_core::value::{Micros, Value};
 use ingester_printers::csv;
 use ingester_sql::query::{AsOf, Query};
 use ingester_store::Store;
-use ingester_store::query::{Asked, AskedWhen, Limits, VersionError};
+use ingester_store::query::{Limits, PreparedQuery, TimedQuery, VersionError};
 use layout::Layout;
 use printer::Printer;
 use question::Question;
 use rows::Rows;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, IsTerminal as _};
-use watch::Seen;
+use watch::SeenRows;
 
 /// The rows that are read before the first is printed, to find the widths of the columns.
 const FIRST: usize = 500;
@@ -59,12 +59,12 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     }
     let mut questions = match arguments.query.take() {
         Some(name) => vec![Question::saved(&name, &mut arguments, kinds)?],
-        None => Question::of(&arguments, kinds)?,
+        None => Question::from_arguments(&arguments, kinds)?,
     };
-    let format = Format::of(arguments.output.as_ref())
+    let format = Format::parse(arguments.output.as_ref())
         .map_err(|error| Failure::Usage(anyhow!("-o: {error}; `ingester get --help` has templates as examples")))?;
     check(&arguments, &format, &questions)?;
-    let layouts = questions.iter().map(|question| Layout::of(question, &arguments, &format));
+    let layouts = questions.iter().map(|question| Layout::new(question, &arguments, &format));
     let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
     let database = arguments.target.database(kinds)?;
     let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
@@ -111,7 +111,7 @@ async fn answer(
 ) -> Result<Ending, Failure> {
     let limits = match arguments.chunk_size {
         0 => Limits::default(),
-        rows => Limits::default().rows(rows as usize),
+        rows => Limits::default().with_rows(rows as usize),
     };
     let mut asked = Vec::with_capacity(questions.len());
     for question in questions {
@@ -121,17 +121,17 @@ async fn answer(
     if arguments.count {
         return count(questions, &asked).await;
     }
-    if let (Some(column), [question], [AskedWhen::Now(asked)]) = (&arguments.group_by, questions, asked.as_slice()) {
+    if let (Some(column), [question], [TimedQuery::Now(asked)]) = (&arguments.group_by, questions, asked.as_slice()) {
         return group(arguments, format, question, asked, column).await;
     }
     if arguments.explain {
         return explain(arguments, questions, layouts, &asked).await;
     }
     let mut printer = Printer::new(format, !arguments.no_headers);
-    let mut seen = Seen::new();
+    let mut seen = SeenRows::new();
     let ending = list(arguments, &mut printer, questions, layouts, (store, &asked), &mut seen).await?;
     match (questions, layouts, asked.as_slice()) {
-        ([question], [layout], [AskedWhen::Now(asked)]) if arguments.watch && ending == Some(Ending::Done) => {
+        ([question], [layout], [TimedQuery::Now(asked)]) if arguments.watch && ending == Some(Ending::Done) => {
             watch::watch(&mut printer, question, layout, asked, store, limits, seen).await
         }
         _ => Ok(ending.unwrap_or(Ending::Done)),
@@ -144,8 +144,8 @@ async fn list(
     printer: &mut Printer<'_>,
     questions: &[Question],
     layouts: &[Layout],
-    (store, asked): (&Store, &[AskedWhen<'_>]),
-    seen: &mut Seen,
+    (store, asked): (&Store, &[TimedQuery<'_>]),
+    seen: &mut SeenRows,
 ) -> Result<Option<Ending>, Failure> {
     let format = printer.format();
     let single = questions.len() == 1 && questions[0].names.len() == 1 && questions[0].query.uids.is_empty();
@@ -173,10 +173,10 @@ async fn list(
                     watch::see(&portion, seen);
                 }
                 if !missing.is_empty() {
-                    let found: BTreeSet<&str> = portion.iter().map(|row| row.text(base::NAME)).collect();
+                    let found: BTreeSet<&str> = portion.iter().map(|row| row.get_text(base::NAME)).collect();
                     missing.retain(|name| !found.contains(name));
                 }
-                let text = printer.rows(layout, &portion, Micros::now())?;
+                let text = printer.render_rows(layout, &portion, Micros::now())?;
                 if !text.is_empty() && !print_on(&text)? {
                     return Ok(None);
                 }
@@ -266,7 +266,7 @@ fn wants_more() -> bool {
     matches!(std::io::stdin().lock().read_line(&mut line), Ok(read) if read > 0) && line.trim().is_empty()
 }
 
-async fn count(questions: &[Question], asked: &[AskedWhen<'_>]) -> Result<Ending, Failure> {
+async fn count(questions: &[Question], asked: &[TimedQuery<'_>]) -> Result<Ending, Failure> {
     let mut table = Table::new(["kind", "count"]);
     for (question, asked) in questions.iter().zip(asked) {
         let bar = progress::spinner("{spinner} counting {msg}");
@@ -289,7 +289,7 @@ async fn group(
     arguments: &Get,
     format: &Format,
     question: &Question,
-    asked: &Asked<'_>,
+    asked: &PreparedQuery<'_>,
     column: &str,
 ) -> Result<Ending, Failure> {
     let table = question.kind.table();
@@ -353,7 +353,7 @@ async fn explain(
     arguments: &Get,
     questions: &[Question],
     layouts: &[Layout],
-    asked: &[AskedWhen<'_>],
+    asked: &[TimedQuery<'_>],
 ) -> Result<Ending, Failure> {
     for (i, ((question, layout), asked)) in questions.iter().zip(layouts).zip(asked).enumerate() {
         let limit = arguments.limit.map_or(Limits::default().rows, |limit| limit as usize);

@@ -61,7 +61,7 @@ impl<'f> Printer<'f> {
     }
 
     /// Returns the text of these rows.
-    pub(super) fn rows(&mut self, layout: &Layout, rows: &[FoundRow], now: Micros) -> Result<String, Failure> {
+    pub(super) fn render_rows(&mut self, layout: &Layout, rows: &[FoundRow], now: Micros) -> Result<String, Failure> {
         let mut out = String::new();
         let new_kind = std::mem::replace(&mut self.new_kind, false);
         match self.format {
@@ -70,7 +70,7 @@ impl<'f> Printer<'f> {
                     out.push('\n');
                 }
                 let table = self.table.get_or_insert_with(|| layout.table(self.headers, self.with_kind));
-                out.push_str(&table.rows(rows.iter().map(|row| layout.row(row, now))));
+                out.push_str(&table.render_rows(rows.iter().map(|row| layout.row(row, now))));
             }
             Format::Csv => {
                 if new_kind && self.headers {

@@ -26,7 +26,7 @@ pub(super) struct Question {
 
 impl Question {
     /// The questions of a command line.
-    pub(super) fn of(arguments: &Get, kinds: &'static [Kind]) -> Result<Vec<Self>, Failure> {
+    pub(super) fn from_arguments(arguments: &Get, kinds: &'static [Kind]) -> Result<Vec<Self>, Failure> {
         let which = &arguments.which;
         let template = which.ask().and_then(Ask::query).map_err(|error| Failure::Usage(error.into()))?;
         let by_name = ![Meaning::States, Meaning::Order, Meaning::Uids].into_iter().any(|said| which.says(said));

@@ -3,14 +3,14 @@
 use super::question::Question;
 use crate::arguments::Get;
 use ingester_core::schema::base;
-use ingester_store::query::{AskError, AskedWhen, FoundRow, ReaderWhen, Wanted};
+use ingester_store::query::{AskError, FoundRow, RequestedParts, TimedQuery, TimedReader};
 use std::collections::HashMap;
 
 /// Reads rows until the limit or the end.
 pub(super) struct Rows<'a> {
-    asked: &'a AskedWhen<'a>,
-    wanted: Wanted,
-    reading: Reading<'a>,
+    asked: &'a TimedQuery<'a>,
+    wanted: RequestedParts,
+    reading: RowSource<'a>,
     /// The last row, while a newer one of its name may follow.
     held: Option<FoundRow>,
     newest: bool,
@@ -19,15 +19,15 @@ pub(super) struct Rows<'a> {
 }
 
 /// The source of rows.
-enum Reading<'a> {
+enum RowSource<'a> {
     /// All rows.
-    All(Box<ReaderWhen<'a>>),
+    All(Box<TimedReader<'a>>),
     /// Pages. The token is the beginning of the next page.
-    Pages { limit: Option<usize>, left: usize, next: Next },
+    Pages { limit: Option<usize>, left: usize, next: NextPage },
 }
 
 /// The rows after a page.
-enum Next {
+enum NextPage {
     /// The page of this token, or the first one.
     Page(Option<String>),
     Nothing,
@@ -35,16 +35,16 @@ enum Next {
 
 impl<'a> Rows<'a> {
     pub(super) fn new(
-        asked: &'a AskedWhen<'a>,
-        wanted: Wanted,
+        asked: &'a TimedQuery<'a>,
+        wanted: RequestedParts,
         arguments: &Get,
         question: &'a Question,
     ) -> Result<Self, AskError> {
         let limit = arguments.limit.map(|limit| limit as usize);
         let reading = if limit.is_some() || arguments.chunk_size > 0 {
-            Reading::Pages { limit, left: limit.unwrap_or(usize::MAX), next: Next::Page(arguments.token.clone()) }
+            RowSource::Pages { limit, left: limit.unwrap_or(usize::MAX), next: NextPage::Page(arguments.token.clone()) }
         } else {
-            Reading::All(Box::new(asked.reader(&wanted, arguments.token.as_deref())?))
+            RowSource::All(Box::new(asked.reader(&wanted, arguments.token.as_deref())?))
         };
         let newest = question.newest && limit.is_none() && !arguments.watch;
         let whole = arguments.limit.is_none() && arguments.token.is_none() && !arguments.watch;
@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
             Some(names) if rows.len() > 1 || names.len() > 1 => {
                 let mut by_name: HashMap<String, Vec<FoundRow>> = HashMap::new();
                 for row in rows {
-                    by_name.entry(row.text(base::NAME).to_owned()).or_default().push(row);
+                    by_name.entry(row.get_text(base::NAME).to_owned()).or_default().push(row);
                 }
                 names.iter().flat_map(|name| by_name.get(name).into_iter().flatten().cloned()).collect()
             }
@@ -100,7 +100,7 @@ impl<'a> Rows<'a> {
             _ => 0,
         };
         let age = |row: &FoundRow| (row.time(base::CREATE_TIME), version(row));
-        let name = |row: &FoundRow| (row.text(base::NAMESPACE).to_owned(), row.text(base::NAME).to_owned());
+        let name = |row: &FoundRow| (row.get_text(base::NAMESPACE).to_owned(), row.get_text(base::NAME).to_owned());
         let mut kept = Vec::with_capacity(rows.len());
         for row in rows {
             match self.held.take() {
@@ -118,13 +118,13 @@ impl<'a> Rows<'a> {
 
     async fn read(&mut self) -> Result<Vec<FoundRow>, AskError> {
         match &mut self.reading {
-            Reading::All(reader) => reader.next().await,
-            Reading::Pages { left: 0, .. } | Reading::Pages { next: Next::Nothing, .. } => Ok(Vec::new()),
-            Reading::Pages { left, next, .. } => {
-                let Next::Page(token) = &*next else { return Ok(Vec::new()) };
+            RowSource::All(reader) => reader.next().await,
+            RowSource::Pages { left: 0, .. } | RowSource::Pages { next: NextPage::Nothing, .. } => Ok(Vec::new()),
+            RowSource::Pages { left, next, .. } => {
+                let NextPage::Page(token) = &*next else { return Ok(Vec::new()) };
                 let page = self.asked.page(&self.wanted, *left, token.as_deref()).await?;
                 *left = left.saturating_sub(page.rows.len());
-                *next = page.next.map_or(Next::Nothing, |token| Next::Page(Some(token)));
+                *next = page.next.map_or(NextPage::Nothing, |token| NextPage::Page(Some(token)));
                 Ok(page.rows)
             }
         }
@@ -133,16 +133,16 @@ impl<'a> Rows<'a> {
     /// The token of the rows after the limit, if there are more.
     pub(super) fn more(&self) -> Option<String> {
         match &self.reading {
-            Reading::Pages { next: Next::Page(token), .. } => token.clone(),
+            RowSource::Pages { next: NextPage::Page(token), .. } => token.clone(),
             _ => None,
         }
     }
 
     /// Continues after the limit, up to the limit again.
     pub(super) fn go_on(&mut self, token: String) {
-        if let Reading::Pages { limit, left, next } = &mut self.reading {
+        if let RowSource::Pages { limit, left, next } = &mut self.reading {
             *left = limit.unwrap_or(usize::MAX);
-            *next = Next::Page(Some(token));
+            *next = NextPage::Page(Some(token));
         }
     }
 }

@@ -12,16 +12,16 @@ use proptest::sample::subsequence;
 use serde_json::{Map, Value as Json, json};
 
 /// A key and its values.
-type Given = (&'static AskKey, Vec<&'static str>);
+type KeyValues = (&'static AskKey, Vec<&'static str>);
 
 /// A key with its name in a spelling.
 type Named<'g> = (&'static AskKey, &'g str, &'g [&'static str]);
 
 /// The query, or the reason why there is none.
-type Answer = Result<Query, String>;
+type QueryResult = Result<Query, String>;
 
 /// Asks the question with these keys in a spelling; `None` if the spelling lacks one of them.
-fn asked(spelling: Spelling, given: &[Given]) -> Option<Answer> {
+fn asked(spelling: Spelling, given: &[KeyValues]) -> Option<QueryResult> {
     let named: Option<Vec<_>> =
         given.iter().map(|(key, values)| Some((*key, key.name(spelling)?, values.as_slice()))).collect();
     let named = named?;
@@ -33,7 +33,7 @@ fn asked(spelling: Spelling, given: &[Given]) -> Option<Answer> {
     })
 }
 
-fn by_command(given: &[Named<'_>]) -> Answer {
+fn by_command(given: &[Named<'_>]) -> QueryResult {
     let mut words: Vec<String> = ["ingester", "get", "models"].map(str::to_owned).into();
     for (key, name, values) in given {
         match key.meaning() {
@@ -47,7 +47,7 @@ fn by_command(given: &[Named<'_>]) -> Answer {
     arguments.which.ask().and_then(Ask::query).map_err(|error| error.to_string())
 }
 
-fn by_parameters(text: &str) -> Answer {
+fn by_parameters(text: &str) -> QueryResult {
     parameters::parse(&QueryString::parse(text), "Model")
         .map(|parameters| parameters.query)
         .map_err(|status| status.message)
@@ -57,7 +57,7 @@ fn encoded(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
-fn by_url(given: &[Named<'_>]) -> Answer {
+fn by_url(given: &[Named<'_>]) -> QueryResult {
     let mut parameters = Vec::new();
     for (key, name, values) in given {
         match key.is_list() {
@@ -68,7 +68,7 @@ fn by_url(given: &[Named<'_>]) -> Answer {
     by_parameters(&parameters.join("&"))
 }
 
-fn by_pseudo_labels(given: &[Named<'_>]) -> Answer {
+fn by_pseudo_labels(given: &[Named<'_>]) -> QueryResult {
     let mut requirements = Vec::new();
     for (key, name, values) in given {
         let name = format!("mirror.michelangelo.api/{name}");
@@ -81,7 +81,7 @@ fn by_pseudo_labels(given: &[Named<'_>]) -> Answer {
     by_parameters(&format!("labelSelector={}", encoded(&requirements.join(","))))
 }
 
-fn by_saved_query(given: &[Named<'_>]) -> Answer {
+fn by_saved_query(given: &[Named<'_>]) -> QueryResult {
     let mut file = Map::from_iter([("name".into(), json!("a")), ("kind".into(), json!("Model"))]);
     for (key, name, values) in given {
         let value = match (key.meaning(), *values) {
@@ -129,8 +129,8 @@ fn mistakes(key: &AskKey) -> &'static [&'static str] {
 
 /// Checks that all spellings with these keys give the same answer, which is returned. At least two spellings have all of them.
 #[track_caller]
-fn same(given: &[Given]) -> Answer {
-    let all: Vec<(Spelling, Answer)> =
+fn same(given: &[KeyValues]) -> QueryResult {
+    let all: Vec<(Spelling, QueryResult)> =
         Spelling::ALL.into_iter().filter_map(|spelling| Some((spelling, asked(spelling, given)?))).collect();
     let [(_, first), others @ ..] = all.as_slice() else { panic!("no spelling has all of {given:?}") };
     assert!(!others.is_empty(), "{given:?}");
@@ -192,7 +192,7 @@ fn a_time_of_deletion_of_what_exists_is_refused_in_the_words_of_each_spelling() 
 }
 
 /// Some keys in any order, with values that are rarely wrong.
-fn given() -> impl Strategy<Value = Vec<Given>> {
+fn given() -> impl Strategy<Value = Vec<KeyValues>> {
     let keys = subsequence(AskKey::all().iter().collect::<Vec<_>>(), 1..6).prop_shuffle();
     let values = |key: &'static AskKey| {
         let most = if matches!(key.meaning(), Meaning::Time { .. } | Meaning::At) { 1 } else { examples(key).len() };

@@ -14,7 +14,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_server::answer::STATE_PLACES;
 use ingester_sql::query::{Query, States};
 use ingester_store::changes::Position;
-use ingester_store::query::{Asked, FoundRow, Wanted};
+use ingester_store::query::{FoundRow, PreparedQuery, RequestedParts};
 use ingester_store::{Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -33,10 +33,10 @@ const ALL: Duration = Duration::from_secs(10);
 const AT_ONCE: usize = 500;
 
 /// The version and state of each row by its uid, which show if the row has changed.
-pub(super) type Seen = HashMap<Box<str>, (Option<u64>, &'static str)>;
+pub(super) type SeenRows = HashMap<Box<str>, (Option<u64>, &'static str)>;
 
 /// Remembers these rows.
-pub(super) fn see(rows: &[FoundRow], seen: &mut Seen) {
+pub(super) fn see(rows: &[FoundRow], seen: &mut SeenRows) {
     let version = |row: &FoundRow| match row.get(base::RES_VERSION) {
         Some(Value::UInt(version)) => Some(*version),
         _ => None,
@@ -49,10 +49,10 @@ pub(super) async fn watch(
     printer: &mut Printer<'_>,
     question: &Question,
     layout: &Layout,
-    asked: &Asked<'_>,
+    asked: &PreparedQuery<'_>,
     store: &Store,
     limits: Limits,
-    mut seen: Seen,
+    mut seen: SeenRows,
 ) -> Result<Ending, Failure> {
     let table = question.kind.table();
     // Changes after this position may be missing in the printed rows. The position is read first, so that nothing is lost.
@@ -90,7 +90,7 @@ pub(super) async fn watch(
                 if rows.is_empty() {
                     break;
                 }
-                if !print_on(&printer.rows(layout, &rows, Micros::now())?)? {
+                if !print_on(&printer.render_rows(layout, &rows, Micros::now())?)? {
                     return Ok(Ending::Done);
                 }
             }
@@ -147,11 +147,12 @@ async fn next(
     None
 }
 
-async fn read(asked: &Asked<'_>) -> Result<Seen, Failure> {
+async fn read(asked: &PreparedQuery<'_>) -> Result<SeenRows, Failure> {
     let mut places = vec![base::RES_VERSION];
     places.extend(STATE_PLACES);
-    let mut reader = asked.reader(&Wanted { places, labels: false }, None).map_err(|error| failed(error.into()))?;
-    let mut seen = Seen::new();
+    let mut reader =
+        asked.reader(&RequestedParts { places, labels: false }, None).map_err(|error| failed(error.into()))?;
+    let mut seen = SeenRows::new();
     loop {
         let rows = reader.next().await.map_err(failed)?;
         if rows.is_empty() {

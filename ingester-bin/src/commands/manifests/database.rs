@@ -68,7 +68,7 @@ const MOUNTED: &str = "        volumeMounts:
 
 impl DatabaseSource {
     /// The source by the arguments, and by what the configuration itself says without the environment of this process.
-    pub(super) fn of(arguments: &Manifests, kinds: &[Kind]) -> Result<Self, Failure> {
+    pub(super) fn from_arguments(arguments: &Manifests, kinds: &[Kind]) -> Result<Self, Failure> {
         let asked = match arguments.database {
             ManifestDatabase::Mysql => DatabaseSource::Mysql,
             ManifestDatabase::Postgres => DatabaseSource::Postgres,

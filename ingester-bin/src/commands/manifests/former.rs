@@ -1,6 +1,6 @@
 //! Files that an earlier run wrote into the folder, and that are no part of the manifests any more.
 
-use super::{BASE, Written};
+use super::{BASE, ManifestFile};
 use crate::output::note;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 pub(super) const KINDS: &str = "kinds";
 
 /// Names the files that an earlier run left. They are not removed: they may be the only copy of what the user wrote into them.
-pub(super) fn report_left(out: &Path, written: &[Written]) {
+pub(super) fn report_left(out: &Path, written: &[ManifestFile]) {
     let written: BTreeSet<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
     let ours = BASE.iter().map(|(name, _)| (*name).to_owned()).chain(["admission.yaml".to_owned()]);
     let mut left: Vec<String> = ours.filter(|name| out.join(name).exists()).collect();

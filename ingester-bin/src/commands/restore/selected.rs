@@ -12,7 +12,7 @@ use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_printers::name;
 use ingester_server::former::Reach;
-use ingester_server::restore::{Restored, Wanted, restore};
+use ingester_server::restore::{RestoreRequest, RestoredObject, restore};
 use ingester_server::status::Status;
 use ingester_sql::query::{Ask, AskKey, Query, Spelling};
 use ingester_store::query::{self, AskError, Limits};
@@ -59,7 +59,7 @@ pub(super) async fn restore_all(
     let bar = progress::bar(rows.len() as u64, "{bar} {pos}/{len} restored {elapsed}");
     let mut results = futures::stream::iter(rows)
         .map(|((namespace, name), (_, uid))| async move {
-            let wanted = Wanted {
+            let wanted = RestoreRequest {
                 namespace: &namespace,
                 name: &name,
                 uid: Some(&uid),
@@ -94,7 +94,12 @@ pub(super) async fn restore_all(
 }
 
 /// Reports the result of an object. Returns true if nothing is left to do.
-fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, arguments: &Restore) -> Result<bool, Failure> {
+fn report(
+    kind: &Kind,
+    shown: &str,
+    restored: Result<RestoredObject, Status>,
+    arguments: &Restore,
+) -> Result<bool, Failure> {
     let restored = match restored {
         Ok(restored) => restored,
         Err(status) => {
@@ -114,22 +119,22 @@ fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, argument
 }
 
 /// The creation time and the uid of an object, by its namespace and name.
-type Newest = BTreeMap<(String, String), (Option<Micros>, String)>;
+type NewestObjects = BTreeMap<(String, String), (Option<Micros>, String)>;
 
 /// Returns the rows to restore from: if several have one name, the newest.
-async fn newest(store: &Store, kind: &Kind, query: &Query) -> Result<Newest, Failure> {
+async fn newest(store: &Store, kind: &Kind, query: &Query) -> Result<NewestObjects, Failure> {
     let failed = |error: AskError| Failure::Work(error.into());
-    let wanted = query::Wanted { places: vec![base::NAMESPACE, base::NAME, base::CREATE_TIME], labels: false };
+    let wanted = query::RequestedParts { places: vec![base::NAMESPACE, base::NAME, base::CREATE_TIME], labels: false };
     let asked = store.ask_about(kind, query, Limits::default()).map_err(|error| failed(error.into()))?;
     let mut reader = asked.reader(&wanted, None).map_err(|error| failed(error.into()))?;
-    let mut newest = Newest::new();
+    let mut newest = NewestObjects::new();
     loop {
         let rows = reader.next().await.map_err(failed)?;
         if rows.is_empty() {
             return Ok(newest);
         }
         for row in rows {
-            let name = (row.text(base::NAMESPACE).to_owned(), row.text(base::NAME).to_owned());
+            let name = (row.get_text(base::NAMESPACE).to_owned(), row.get_text(base::NAME).to_owned());
             let its = (row.time(base::CREATE_TIME), row.uid().to_owned());
             let entry = newest.entry(name).or_insert_with(|| its.clone());
             if *entry < its {

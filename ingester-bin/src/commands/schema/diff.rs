@@ -8,15 +8,17 @@ use crate::output::{note, show};
 use crate::program::Program;
 use ingester_sql::ddl::{self, Cost, Schema, SchemaChange, ServerVersion, Servers};
 use ingester_store::Store;
-use ingester_store::migrate::{ApplyError, May, Released, ReleasedMigration, drift, left_alone, schema_of};
+use ingester_store::migrate::{
+    AllowedChanges, ApplyError, ReleasedMigration, ReleasedSchema, drift, left_alone, schema_of,
+};
 use serde::Serialize;
 use std::borrow::Cow;
 
 pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Ending, Failure> {
     let store = arguments.target.database(program.kinds)?.open_existing().await?;
-    let difference = Difference::of(&store, program).await;
+    let difference = Difference::compute(&store, program).await;
     let Difference { lines, summary, left, notes } = difference?;
-    warn_of_redundant_keys(&Schema::of(program.of_schema()));
+    warn_of_redundant_keys(&Schema::from_registry(program.of_schema()));
     warn_of_silent_file(&program);
     show(arguments.output.output, &lines, || summary)?;
     note_left(&left, program);
@@ -31,7 +33,7 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
 
 /// The differences between the tables of a database and the structs.
 struct Difference {
-    lines: Vec<Line>,
+    lines: Vec<DiffLine>,
     /// The lines for people.
     summary: String,
     /// Tables and columns that are not declared any more, and stay as they are.
@@ -42,7 +44,7 @@ struct Difference {
 
 /// One change towards equal tables.
 #[derive(Debug, Serialize)]
-struct Line {
+struct DiffLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<String>,
     change: String,
@@ -51,10 +53,10 @@ struct Line {
 }
 
 impl Difference {
-    async fn of(store: &Store, program: Program) -> Result<Self, Failure> {
+    async fn compute(store: &Store, program: Program) -> Result<Self, Failure> {
         let released = built_in(program)?;
         refuse_foreign(store, released.as_ref(), program).await?;
-        let code = Schema::of(program.of_schema());
+        let code = Schema::from_registry(program.of_schema());
         let (catalog, dialect) = (store.catalog().await?, store.dialect());
         let pending = match &released {
             Some(released) => pending(released, store).await?,
@@ -66,14 +68,14 @@ impl Difference {
         dialect.learn_types(&mut live, &store.narrowed(&catalog, &code).await?);
         let left = match program.declared {
             [] => Vec::new(),
-            _ => store.plan_declared(program.of_declared(), May::Change).await?.1.left,
+            _ => store.plan_declared(program.of_declared(), AllowedChanges::Change).await?.1.left,
         };
         let mut changes = ddl::diff(&live, &code);
         let alone = if left.is_empty() { Vec::new() } else { left_alone(&changes) };
         changes.retain(|change| !alone.contains(change));
 
         let (server, foreign) = (ServerVersion::parse(store.server()), catalog.foreign_types(dialect));
-        let line = |change: &SchemaChange| Line {
+        let line = |change: &SchemaChange| DiffLine {
             table: change.within().map(|table| table.to_string()),
             change: change.sentence_on(&foreign),
             class: change.cost(server, &changes),
@@ -119,7 +121,7 @@ fn remedies(is_current: bool, pending: &[String], by_hand: bool) -> Vec<&'static
 }
 
 /// Returns the migrations that a database has not run; all if its record belongs to another program.
-async fn pending(released: &Released, store: &Store) -> Result<Vec<String>, Failure> {
+async fn pending(released: &ReleasedSchema, store: &Store) -> Result<Vec<String>, Failure> {
     match released.pending(store).await {
         Ok(pending) => Ok(pending),
         Err(ApplyError::Store(error)) => Err(error.into()),
@@ -128,7 +130,7 @@ async fn pending(released: &Released, store: &Store) -> Result<Vec<String>, Fail
 }
 
 /// Returns the tables before these migrations; none if the lock file of an earlier release does not describe them.
-fn before(released: &Released, pending: &[String]) -> Schema {
+fn before(released: &ReleasedSchema, pending: &[String]) -> Schema {
     let lock_file = released.lock_file();
     let unrun = lock_file.migrations.iter().filter(|migration| pending.contains(&migration.name()));
     let changes: Vec<SchemaChange> = unrun.flat_map(|migration| migration.changes.iter().cloned()).collect();
@@ -204,7 +206,7 @@ mod tests {
     /// An empty database in which these migrations were run.
     async fn database(migrations: GeneratedSql) -> Store {
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
-        Released::try_from(migrations).unwrap().apply(&store, &mut |_| {}).await.unwrap();
+        ReleasedSchema::try_from(migrations).unwrap().apply(&store, &mut |_| {}).await.unwrap();
         store
     }
 
@@ -212,7 +214,7 @@ mod tests {
     async fn types_that_sqlite_stores_alike_are_told_apart() {
         let released = migrations(&[BEFORE]);
         let store = database(released).await;
-        let difference = Difference::of(&store, Program::new(AFTER).sql(released)).await.ok().unwrap();
+        let difference = Difference::compute(&store, Program::new(AFTER).sql(released)).await.ok().unwrap();
         let expected = "table `job`\n\
             \x20 change column `owner` from VARCHAR(255) to VARCHAR(40): copy\n\
             \x20   filled from the stored objects afterwards\n\
@@ -232,11 +234,11 @@ mod tests {
     async fn a_pending_migration_is_a_difference_that_is_generated_already() {
         let store = database(migrations(&[BEFORE])).await;
         let both = Program::new(AFTER).sql(migrations(&[BEFORE, AFTER]));
-        let difference = Difference::of(&store, both).await.ok().unwrap();
+        let difference = Difference::compute(&store, both).await.ok().unwrap();
         assert!(difference.summary.contains("from VARCHAR(255) to VARCHAR(40)"), "{}", difference.summary);
         assert_eq!(difference.notes, ["`ingester schema apply` runs the pending migrations"]);
-        Released::try_from(both.sql.unwrap()).unwrap().apply(&store, &mut |_| {}).await.unwrap();
-        let difference = Difference::of(&store, both).await.ok().unwrap();
+        ReleasedSchema::try_from(both.sql.unwrap()).unwrap().apply(&store, &mut |_| {}).await.unwrap();
+        let difference = Difference::compute(&store, both).await.ok().unwrap();
         assert!(difference.lines.is_empty());
         assert_eq!(difference.notes, ["the tables are those of the structs"]);
     }
@@ -257,23 +259,23 @@ mod tests {
         assert_eq!((follow(ONE).await, follow(ONE).await), (Ok(1), Ok(1)));
         assert_eq!(follow(BEFORE).await, Ok(2));
         assert!(store.missing(BEFORE).await.unwrap().is_empty(), "the column is added");
-        let shorter = Difference::of(&store, Program::new(AFTER).following()).await.ok().unwrap();
+        let shorter = Difference::compute(&store, Program::new(AFTER).following()).await.ok().unwrap();
         assert!(shorter.summary.contains("`owner` from VARCHAR(255) to VARCHAR(40)"), "{}", shorter.summary);
         let refused = follow(RETYPED).await.unwrap_err();
         assert!(refused.contains("make it with `ingester schema apply`; `ingester run` then fills"), "{refused}");
         let program = Program::new(RETYPED).following();
-        let difference = Difference::of(&store, program).await.ok().unwrap();
+        let difference = Difference::compute(&store, program).await.ok().unwrap();
         assert_eq!(difference.left.len(), 2, "a column that is not declared any more, and its key");
         let [advice] = &difference.notes[..] else { panic!("{:?}", difference.notes) };
         assert!(advice.starts_with("`ingester schema apply` makes these changes, "), "{advice}");
-        let refused = store.make_declared(program.of_declared(), May::Change).await.unwrap_err();
+        let refused = store.make_declared(program.of_declared(), AllowedChanges::Change).await.unwrap_err();
         let Failure::Usage(refused) = crate::commands::declared_failure(refused, program) else {
             panic!("it is no failure of the work")
         };
         let refused = refused.to_string();
         assert!(refused.contains("`ingester schema apply --allow-destructive` makes them; "), "{refused}");
         assert!(refused.ends_with("`ingester backfill KIND` does so at once"), "{refused}");
-        store.make_declared(program.of_declared(), May::Drop).await.unwrap();
+        store.make_declared(program.of_declared(), AllowedChanges::Drop).await.unwrap();
         assert_eq!(follow(RETYPED).await, Ok(3));
         // Migrations that are built in later do not know these numbers.
         let built_in = Program::new(RETYPED).sql(migrations(&[RETYPED]));

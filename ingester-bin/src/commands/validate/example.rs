@@ -41,7 +41,7 @@ fn value(schema: &Value, path: &str) -> Result<Value, String> {
             let items = (0..count("minItems")).map(|place| value(&schema["items"], &format!("{path}[{place}]")));
             items.collect::<Result<Vec<Value>, String>>().map(Value::Array)
         }
-        Some("string") => text(schema, path, count("minLength")),
+        Some("string") => make_text(schema, path, count("minLength")),
         Some("boolean") => Ok(json!(false)),
         Some("integer" | "number") => Ok(number(schema)),
         _ => {
@@ -57,7 +57,7 @@ fn value(schema: &Value, path: &str) -> Result<Value, String> {
     }
 }
 
-fn text(schema: &Value, path: &str, least: usize) -> Result<Value, String> {
+fn make_text(schema: &Value, path: &str, least: usize) -> Result<Value, String> {
     if let Some(pattern) = schema["pattern"].as_str() {
         return Err(format!("{path} is a text of the pattern `{pattern}`"));
     }

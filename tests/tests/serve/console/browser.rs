@@ -41,7 +41,7 @@ pub(crate) struct Browser {
 
 /// How an element is found.
 #[derive(Clone, Copy, Debug)]
-enum By<'a> {
+enum ElementQuery<'a> {
     Css(&'a str),
     XPath(&'a str),
 }
@@ -96,10 +96,10 @@ impl Browser {
     }
 
     /// The path of the commands of an element.
-    async fn element(&self, by: By<'_>) -> Result<String> {
+    async fn element(&self, by: ElementQuery<'_>) -> Result<String> {
         let (using, value) = match by {
-            By::Css(value) => ("css selector", value),
-            By::XPath(value) => ("xpath", value),
+            ElementQuery::Css(value) => ("css selector", value),
+            ElementQuery::XPath(value) => ("xpath", value),
         };
         let found = self.post("element", &json!({"using": using, "value": value})).await?;
         let id = found.as_object().and_then(|found| found.values().next()?.as_str()).context("an element")?;
@@ -120,7 +120,7 @@ impl Browser {
     }
 
     /// The text of the page, as people see it.
-    pub(crate) async fn text(&self) -> Result<String> {
+    pub(crate) async fn read_text(&self) -> Result<String> {
         let text = self.run("return document.body.innerText").await?;
         Ok(text.as_str().context("a text")?.to_owned())
     }
@@ -130,7 +130,7 @@ impl Browser {
         let script = format!("return Boolean({expression})");
         let waited = until(expression, async || Ok(self.run(&script).await? == json!(true))).await;
         match waited {
-            Err(error) => Err(error.context(format!("the page has\n{}", self.text().await?))),
+            Err(error) => Err(error.context(format!("the page has\n{}", self.read_text().await?))),
             Ok(()) => Ok(()),
         }
     }
@@ -147,16 +147,16 @@ impl Browser {
 
     /// Clicks on an element.
     pub(crate) async fn click(&self, element: &str) -> Result<()> {
-        self.click_on(By::Css(element)).await
+        self.click_on(ElementQuery::Css(element)).await
     }
 
     /// Clicks on the button with this text.
     pub(crate) async fn press(&self, button: &str) -> Result<()> {
-        self.click_on(By::XPath(&format!("//button[normalize-space()={button:?}]"))).await
+        self.click_on(ElementQuery::XPath(&format!("//button[normalize-space()={button:?}]"))).await
     }
 
     /// Clicks on it once it is there. A page that changes meanwhile may take it away.
-    async fn click_on(&self, by: By<'_>) -> Result<()> {
+    async fn click_on(&self, by: ElementQuery<'_>) -> Result<()> {
         let mut last = None;
         let click = async || {
             let clicked = async { self.post(&format!("{}/click", self.element(by).await?), &json!({})).await }.await;
@@ -164,7 +164,9 @@ impl Browser {
             Ok(last.is_none())
         };
         match until(&format!("a click on {by:?}"), click).await {
-            Err(error) => Err(last.unwrap_or(error).context(format!("{by:?}: the page has\n{}", self.text().await?))),
+            Err(error) => {
+                Err(last.unwrap_or(error).context(format!("{by:?}: the page has\n{}", self.read_text().await?)))
+            }
             Ok(()) => Ok(()),
         }
     }
@@ -172,7 +174,7 @@ impl Browser {
     /// Types into an empty field.
     pub(crate) async fn write(&self, field: &str, text: &str) -> Result<()> {
         self.has(field).await?;
-        let field = self.element(By::Css(field)).await?;
+        let field = self.element(ElementQuery::Css(field)).await?;
         self.post(&format!("{field}/clear"), &json!({})).await?;
         self.post(&format!("{field}/value"), &json!({"text": text})).await.map(drop)
     }

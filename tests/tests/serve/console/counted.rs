@@ -4,7 +4,7 @@ use super::{World, run};
 use crate::server::{Fate, model};
 use anyhow::{Context as _, Result, ensure};
 use crd_specs::KINDS;
-use ingester_store::units::{Phase, RuleRecord, UnitRecord};
+use ingester_store::units::{RuleRecord, UnitPhase, UnitRecord};
 use ingester_store::{ConnectOptions, Reject, Store};
 use serde_json::{Value as Json, json};
 
@@ -65,7 +65,7 @@ async fn units_policies_and_rejects_are_shown_and_rejects_counted_by_kind() -> R
     browser.go("", "a[aria-label='1 rejects']").await?;
     browser.click("a[href='#/mirror?kind=Run']").await?;
     browser.says("1 reject").await?;
-    let text = browser.text().await?;
+    let text = browser.read_text().await?;
     ensure!(!text.contains("takes 768") && text.contains("0 units"), "that is of other kinds");
     browser.quit().await
 }
@@ -74,7 +74,7 @@ async fn units_policies_and_rejects_are_shown_and_rejects_counted_by_kind() -> R
 async fn record_units(store: &Store) -> Result<()> {
     let now = store.now().0 / 1_000_000;
     let kind = |name: &str| KINDS.iter().find(|kind| kind.kind() == name).context("a kind");
-    let unit = |ago: i64, phase: Phase, (namespace, shard): (&str, &str), member: &str| UnitRecord {
+    let unit = |ago: i64, phase: UnitPhase, (namespace, shard): (&str, &str), member: &str| UnitRecord {
         heartbeat: now - ago,
         phase,
         lag: 0,
@@ -87,13 +87,13 @@ async fn record_units(store: &Store) -> Result<()> {
         shard: shard.to_owned(),
         member: member.to_owned(),
     };
-    let listing = unit(2, Phase::Listing, ("lab", "1/2"), "<b>pod</b>/7");
+    let listing = unit(2, UnitPhase::Listing, ("lab", "1/2"), "<b>pod</b>/7");
     let listing = UnitRecord { lag: 12, waiting: 340, live: 1900, ..listing };
     store.record_unit(kind("Model")?, "Model in lab 1/2", &listing).await?;
-    let stale = unit(400, Phase::Synced, ("ml", ""), "ingester-1/9");
+    let stale = unit(400, UnitPhase::Synced, ("ml", ""), "ingester-1/9");
     let stale = UnitRecord { live: 12_480, held: 1, rejected: 1, audit: Some((now - 3600, 2)), ..stale };
     store.record_unit(kind("Model")?, "Model in ml", &stale).await?;
-    let suspended = unit(9, Phase::Suspended, ("", ""), "ingester-0/7");
+    let suspended = unit(9, UnitPhase::Suspended, ("", ""), "ingester-0/7");
     store.record_unit(kind("Project")?, "Project", &suspended).await?;
     for (rule, enforced, moved) in [("finished", true, 40), ("older-than-a-year", false, 0)] {
         let (matches, waiting) = (52, if enforced { 12 } else { 0 });

@@ -267,7 +267,7 @@ async fn an_object_shows_its_versions_and_what_differs_between_any_two() -> Resu
     shows("- resourceVersion: \"3\"|+ resourceVersion: \"4\"|- tries: 3|+ tries: 4|- phase: Running|+ phase: Failed")
         .await?;
     // No kind has the columns that would tell of Events and owned objects: none is asked.
-    let text = browser.text().await?;
+    let text = browser.read_text().await?;
     ensure!(!text.contains("Owned objects") && !text.contains("No Event"), "{text}");
     // A number that JavaScript would round.
     browser.says("seed: 9007199254740993").await?;
@@ -375,7 +375,7 @@ async fn a_former_version_of_an_evicted_object_is_restored_after_it_was_shown() 
 pub(crate) async fn without_a_token_nothing_is_shown(world: &Cluster) -> Result<()> {
     let Some(browser) = Browser::at(&world.url()).await? else { return Ok(()) };
     browser.go("", "input[type=password]").await?;
-    ensure!(!browser.text().await?.contains("Model"), "kinds are shown to strangers");
+    ensure!(!browser.read_text().await?.contains("Model"), "kinds are shown to strangers");
     browser.is_sound(&[401]).await?;
     browser.write("input[type=password]", "no token").await?;
     browser.press("Use it").await?;

@@ -59,7 +59,7 @@ fn replace(page: &mut String, heading: &str, first: &str, end: &str, text: &str)
 #[test]
 fn the_page_has_every_key_as_its_row_says() {
     let page = page();
-    let rows = Config::rows();
+    let rows = Config::list_rows();
     let mut expected = page.clone();
     let text = format!("```yaml\n{}", defaults(&rows));
     replace(
@@ -81,7 +81,7 @@ fn the_page_has_every_key_as_its_row_says() {
 
 #[test]
 fn the_defaults_of_the_rows_are_those_of_the_structs() {
-    assert_eq!(parse(&defaults(&Config::rows())).unwrap(), Config::default());
+    assert_eq!(parse(&defaults(&Config::list_rows())).unwrap(), Config::default());
     assert_eq!(Config::default().ingester.backfill_rate, ingester_store::migrate::RATE);
 }
 
@@ -98,7 +98,7 @@ fn takes(path: &str, value: &str) -> bool {
 
 #[test]
 fn an_empty_text_is_allowed_where_the_page_says_so() {
-    for row in Config::rows() {
+    for row in Config::list_rows() {
         let is_text = row.takes == "text" || row.takes.starts_with("path");
         let may_be_empty = is_text || matches!(row.path, "server.address" | "serve.probes");
         assert_eq!(takes(row.path, "\"\""), may_be_empty, "{}", row.path);
@@ -108,7 +108,7 @@ fn an_empty_text_is_allowed_where_the_page_says_so() {
 /// A row says in words what its reader takes.
 #[test]
 fn a_key_takes_what_its_row_says_and_nothing_beyond() {
-    for row in Config::rows() {
+    for row in Config::list_rows() {
         let (of_map, one) = row.takes.strip_prefix("map from kinds to ").map_or((false, row.takes), |one| (true, one));
         let takes =
             |value: &str| takes(row.path, &if of_map { format!("{{Model: {value}}}") } else { value.to_owned() });
@@ -154,7 +154,7 @@ fn variables_are_those_of_the_rows_and_the_page_says_what_they_override() {
         read.borrow_mut().push(name.to_owned());
         None
     });
-    let rows = Config::rows();
+    let rows = Config::list_rows();
     let mut named: Vec<&str> = rows.iter().filter_map(|row| row.variable).collect();
     let page = page();
     for row in &rows {

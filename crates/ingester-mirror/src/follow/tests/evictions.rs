@@ -6,7 +6,7 @@ use super::*;
 async fn an_evicted_row_gives_way_to_a_deletion_that_was_asked_for() {
     let scene = Scene::new(quiet);
     scene.put("a", |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" }));
-    scene.stored("a", None);
+    scene.store_row("a", None);
     // Another ingester has written it, and was killed before it removed our finalizer.
     if let Some(row) = scene.state().rows.get_mut("uid-a") {
         row.evict_time = Some(Micros(1));
@@ -35,7 +35,7 @@ fn evicted_at_a_later_version(scene: &Scene, eviction: Eviction) -> StoredRow {
         IMMUTABLE(object);
         object["status"] = json!({ "result": 42 });
     });
-    scene.stored("a", None);
+    scene.store_row("a", None);
     let mut state = scene.state();
     let row = state.rows.get_mut("uid-a").unwrap();
     (row.evict_time, row.eviction) = (Some(Micros(1)), eviction);
@@ -74,7 +74,7 @@ async fn an_evicted_object_that_is_there_again_changes_nothing_until_a_person_de
 async fn an_evicted_object_that_is_there_again_as_it_was_is_evicted_again() {
     let scene = Scene::new(quiet);
     scene.put("a", IMMUTABLE);
-    scene.stored("a", None);
+    scene.store_row("a", None);
     let before = {
         let mut state = scene.state();
         let row = state.rows.get_mut("uid-a").unwrap();
@@ -96,7 +96,7 @@ async fn an_evicted_object_that_is_there_again_and_held_by_others_is_deleted_onc
         IMMUTABLE(object);
         object["metadata"]["finalizers"] = json!(["other"]);
     });
-    scene.stored("a", None);
+    scene.store_row("a", None);
     {
         let mut state = scene.state();
         let row = state.rows.get_mut("uid-a").unwrap();
@@ -145,7 +145,7 @@ async fn an_object_that_left_before_its_row_said_so_is_confirmed_at_the_next_sta
     for eviction in [Eviction::Intended, Eviction::Unrecorded] {
         let scene = Scene::new(quiet);
         scene.put("a", IMMUTABLE);
-        scene.stored("a", None);
+        scene.store_row("a", None);
         if let Some(row) = scene.state().rows.get_mut("uid-a") {
             (row.evict_time, row.eviction) = (Some(Micros(1)), eviction);
         }
@@ -227,7 +227,7 @@ async fn an_object_that_a_person_has_decided_for_is_mirrored_again() {
     while scene.calls("stored").is_empty() {
         sleep(Duration::from_millis(10)).await;
     }
-    scene.stored("a", None);
+    scene.store_row("a", None);
     sleep(60 * SECOND).await;
     assert!(scene.calls("delete").is_empty() && scene.is_live("a"));
     assert_eq!(scene.metric("ingester_ghosts"), 0);
@@ -276,7 +276,7 @@ async fn what_another_ingester_evicted_while_this_one_was_down_is_evicted_by_its
     scene.put("b", |_| {});
     scene.put("c", |_| {});
     for name in ["a", "b", "c"] {
-        scene.stored(name, None);
+        scene.store_row(name, None);
     }
     scene.state().objects.remove("a");
     scene.state().objects.remove("b");

@@ -1,7 +1,7 @@
 //! Tests a unit with slow, silent and refusing servers, and with objects that cannot be read.
 
 use super::*;
-use crate::lifecycle::Next;
+use crate::lifecycle::NextStep;
 use crate::pipeline::{Arrival, Pipeline, RowState};
 use ingester_config::Environment;
 use ingester_core::KindNames;
@@ -55,7 +55,7 @@ async fn a_patch_that_is_always_refused_is_tried_again_at_growing_pauses() {
 async fn rows_are_read_page_by_page_each_in_its_own_time() {
     let scene = Scene::new(|call| if call == "live" { Trouble::Slow(40 * SECOND) } else { Trouble::None });
     scene.put("a", |_| {});
-    scene.stored("a", None);
+    scene.store_row("a", None);
     let row = scene.row("a").unwrap();
     for number in 0..7 {
         let uid: Box<str> = format!("uid-{number:05}").into();
@@ -73,7 +73,7 @@ async fn a_sweep_of_too_many_rows_marks_none_until_a_list_is_within_the_limit() 
     for number in 0..1100 {
         let name = format!("m{number:04}");
         scene.put(&name, |_| {});
-        scene.stored(&name, None);
+        scene.store_row(&name, None);
     }
     let objects = std::mem::take(&mut scene.state().objects);
     let _playing = scene.play(Duration::ZERO);
@@ -101,7 +101,7 @@ async fn a_resync_that_takes_longer_than_its_period_leaves_a_pause() {
 async fn a_restart_between_marked_and_gone_leaves_the_tombstone() {
     let scene = Scene::new(|call| if call == "delete a" { Trouble::Status(500) } else { Trouble::None });
     scene.put("a", |object| object["metadata"]["annotations"] = json!({ "michelangelo/Deleting": "true" }));
-    scene.stored("a", Some(Micros(1_000_000)));
+    scene.store_row("a", Some(Micros(1_000_000)));
     let _playing = scene.play(3600 * SECOND);
     for _ in 0..100 {
         sleep(SECOND).await;
@@ -114,7 +114,7 @@ async fn a_restart_between_marked_and_gone_leaves_the_tombstone() {
 async fn a_live_object_wins_over_a_tombstone_of_its_version() {
     let scene = Scene::new(quiet);
     scene.put("a", |_| {});
-    scene.stored("a", Some(Micros(1_000_000)));
+    scene.store_row("a", Some(Micros(1_000_000)));
     let _playing = scene.play(Duration::ZERO);
     sleep(30 * SECOND).await;
     assert!(scene.is_live("a"));
@@ -179,7 +179,7 @@ async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
         let scene = Scene::new(trouble);
         if older {
             scene.put("a", change);
-            scene.stored("a", None);
+            scene.store_row("a", None);
         }
         let (stop, exit) = (CancellationToken::new(), CancellationToken::new());
         let running = scene.play_until(Duration::ZERO, &stop, &exit);
@@ -259,13 +259,14 @@ async fn a_held_object_that_was_rejected_is_tried_again_when_it_arrives_once_mor
                 object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
             }
         });
-        let object = crate::unit::parse(&MODEL, text(&scene.state().objects["bad"]), ManagedFields::Keep).unwrap();
+        let object =
+            crate::unit::parse(&MODEL, render_json(&scene.state().objects["bad"]), ManagedFields::Keep).unwrap();
         let meta = object.meta();
         pipeline.hold(meta, false);
         pipeline.known().set(&meta.uid, meta.resource_version, RowState::Rejected, None);
         // The object waited in the queue while the reject was being recorded, so no look at it is planned.
         let next = pipeline.decide_by_metadata(meta, Arrival::List { behind: false });
-        assert_eq!(next == Next::Unchanged, is_echo, "terminating: {terminating}");
+        assert_eq!(next == NextStep::Unchanged, is_echo, "terminating: {terminating}");
     }
 }
 

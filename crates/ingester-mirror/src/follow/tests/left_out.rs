@@ -32,7 +32,7 @@ fn live(scene: &Scene) -> usize {
 
 fn config(limit: u64) -> Config {
     let mut config = Config::default();
-    config.ingester.sweep_limit = SweepLimit::of(limit);
+    config.ingester.sweep_limit = SweepLimit::from_rows(limit);
     config
 }
 
@@ -51,7 +51,7 @@ fn of_another_filter() -> Arc<Scene> {
     let scene = Scene::new(quiet);
     for name in names() {
         scene.put(&name, leave_out);
-        scene.stored(&name, None);
+        scene.store_row(&name, None);
     }
     scene
 }
@@ -65,7 +65,7 @@ async fn rows_that_a_changed_filter_leaves_out_wait_until_the_limit_is_raised() 
     sleep(2000 * SECOND).await;
     assert_eq!(live(&scene), ROWS);
     assert_eq!(scene.metric("ingester_left_out_waiting_rows"), ROWS as u32);
-    sender.send_modify(|config| Arc::make_mut(config).ingester.sweep_limit = SweepLimit::of(ROWS as u64));
+    sender.send_modify(|config| Arc::make_mut(config).ingester.sweep_limit = SweepLimit::from_rows(ROWS as u64));
     sleep(10 * SECOND).await;
     assert_eq!((live(&scene), scene.metric("ingester_left_out_waiting_rows")), (0, 0));
 }
@@ -91,7 +91,7 @@ async fn an_object_that_leaves_the_filter_by_its_own_change_is_marked_whatever_t
     let scene = Scene::new(quiet);
     for name in names() {
         scene.put(&name, |_| {});
-        scene.stored(&name, None);
+        scene.store_row(&name, None);
     }
     let (_sender, _stop) = play(&scene);
     sleep(5 * SECOND).await;

@@ -20,7 +20,7 @@ use crate::fixture::MODEL;
 use crate::follow::Follower;
 use crate::health::Health;
 use crate::metrics::Metrics;
-use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, WeighedCandidates};
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use crate::unit::Unit;
@@ -34,9 +34,9 @@ use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use ingester_store::left_out::{FilterVerdict, LeftOut, leaves_out};
+use ingester_store::left_out::{FilterVerdict, LeftOutCount, leaves_out};
 use ingester_store::{
-    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
+    EvictedRows, LiveRow, LostEviction, Premise, Reject, RejectedObject, Report, RowChange, StoreError, StoredRow,
 };
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value as Json, json};
@@ -135,7 +135,7 @@ struct Scene {
     mirrored: Mutex<MirroredKinds>,
 }
 
-fn text(object: &Json) -> Box<str> {
+fn render_json(object: &Json) -> Box<str> {
     object.to_string().into()
 }
 
@@ -203,9 +203,9 @@ impl Scene {
     }
 
     /// Adds a row as an earlier process would have stored it.
-    fn stored(&self, name: &str, delete_time: Option<Micros>) {
+    fn store_row(&self, name: &str, delete_time: Option<Micros>) {
         let mut state = self.state();
-        let object = crate::unit::parse(&MODEL, text(&state.objects[name]), ManagedFields::Keep).unwrap();
+        let object = crate::unit::parse(&MODEL, render_json(&state.objects[name]), ManagedFields::Keep).unwrap();
         let row = MODEL.row(&object).unwrap().unwrap();
         state.rows.insert(row.uid.clone(), kept(Row { delete_time, ..row }));
     }
@@ -357,7 +357,7 @@ fn version_of(row: &StoredRow) -> Version {
 impl Cluster for Scene {
     fn list<'a>(&'a self, _: u32, _: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
         let list = |state: &mut SceneState| {
-            Ok(Page { version: state.version, next: None, items: state.objects.values().map(text).collect() })
+            Ok(Page { version: state.version, next: None, items: state.objects.values().map(render_json).collect() })
         };
         self.request("list".into(), list).boxed()
     }
@@ -403,7 +403,7 @@ impl Cluster for Scene {
                         () = changed => {}
                     }
                 };
-                let object = text(&object);
+                let object = render_json(&object);
                 let event = if gone { RemoteEvent::Deleted(object) } else { RemoteEvent::Applied(object) };
                 Some((Ok(event), (events, version)))
             });
@@ -413,7 +413,7 @@ impl Cluster for Scene {
     }
 
     fn look<'a>(&'a self, _: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
-        self.request(format!("look {name}"), move |state| Ok(state.objects.get(name).map(text))).boxed()
+        self.request(format!("look {name}"), move |state| Ok(state.objects.get(name).map(render_json))).boxed()
     }
 
     fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>> {
@@ -451,7 +451,7 @@ impl Cluster for Scene {
             });
             let events = self.events.all();
             let last = events.iter().rev().find(|(_, _, object)| object["metadata"]["name"] == name);
-            Ok(last.map(|(_, _, object)| text(object)).unwrap_or_default())
+            Ok(last.map(|(_, _, object)| render_json(object)).unwrap_or_default())
         }
         .boxed()
     }
@@ -524,18 +524,18 @@ impl Rows for Scene {
         self.query("versions", versions).boxed()
     }
 
-    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+    fn read_stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
         self.query("stored", move |state| uids.iter().filter_map(|uid| state.rows.get(*uid).cloned()).collect()).boxed()
     }
 
     fn live<'a>(
         &'a self,
-        evicted: Evicted,
+        evicted: EvictedRows,
         after: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
         let live = move |state: &mut SceneState| {
-            let wanted = |row: &&StoredRow| evicted == Evicted::Included || row.eviction != Eviction::Confirmed;
+            let wanted = |row: &&StoredRow| evicted == EvictedRows::Included || row.eviction != Eviction::Confirmed;
             let rows = state.rows.values().filter(|row| row.delete_time.is_none() && &*row.uid > after);
             rows.filter(wanted)
                 .take(limit)
@@ -562,7 +562,7 @@ impl Rows for Scene {
         self.query("record", |_| ()).boxed()
     }
 
-    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<RejectedObject>, StoreError>> {
         self.query("rejects", |_| Vec::new()).boxed()
     }
 
@@ -586,8 +586,8 @@ impl Rows for Scene {
         let judge = move |state: &mut SceneState| {
             let rows = state.rows.values().filter(|row| row.delete_time.is_none() && row.evict_time.is_none());
             let is_out = |row: &&StoredRow| leaves_out(&FILTERED, row.json()) == Ok(true);
-            let found = LeftOut { rows: rows.clone().filter(is_out).count() as u64, live: rows.count() as u64 };
-            FilterVerdict::of(found, fuse)
+            let found = LeftOutCount { rows: rows.clone().filter(is_out).count() as u64, live: rows.count() as u64 };
+            FilterVerdict::new(found, fuse)
         };
         self.query("judge", judge).boxed()
     }
@@ -628,13 +628,13 @@ impl Rows for Scene {
         &'a self,
         leaving: &'a [Candidate],
         bounds: WeighBounds<'a>,
-    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+    ) -> BoxFuture<'a, Result<WeighedCandidates, PolicyError>> {
         async move {
             self.query("weigh", |_| ()).await?;
             // The rules read nothing of a row.
             let evidence = DefaultHasher::new().finish();
             let free = leaving.iter().map(|one| Candidate { evidence, ..one.clone() }).collect();
-            let mut weighed = Weighed { free, ..Weighed::default() };
+            let mut weighed = WeighedCandidates { free, ..WeighedCandidates::default() };
             // Rows have no owners here.
             weighed.take_back(bounds.dependents);
             weighed.free.truncate(bounds.most);

@@ -282,7 +282,7 @@ async fn a_slow_deletion_for_a_rule_is_an_eviction_also_after_a_crash() {
             FINISHED(object);
             object["metadata"]["annotations"] = asked.clone();
         });
-        scene.stored("a", None);
+        scene.store_row("a", None);
         if let Some(row) = scene.state().rows.get_mut("uid-a") {
             (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Intended);
         }
@@ -313,7 +313,7 @@ async fn what_a_crash_left_intended_lives_again_and_is_judged_again() {
     for (config, evicted) in [(Config::default(), Eviction::None), (with_rule(None, true), Eviction::Confirmed)] {
         let scene = Scene::new(quiet);
         scene.put("a", FINISHED);
-        scene.stored("a", None);
+        scene.store_row("a", None);
         if let Some(row) = scene.state().rows.get_mut("uid-a") {
             (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Intended);
         }

@@ -1,16 +1,16 @@
 //! Rows of evicted objects that a rule has purged.
 
 use super::*;
-use ingester_config::{Condition, Retained, RetentionRule};
+use ingester_config::{Condition, RetainedState, RetentionRule};
 
 /// A rule of another process: the test removes what it would purge.
 fn purged_after(after: Duration) -> Config {
-    let since = Some(Retained::Evicted.since().into());
+    let since = Some(RetainedState::Evicted.since().into());
     let mut config = Config::default();
     config.retention.rules = vec![RetentionRule {
         name: "old".into(),
         kinds: vec!["Model".into()],
-        state: Retained::Evicted,
+        state: RetainedState::Evicted,
         immutable: false,
         export: None,
         condition: Condition { after: Some(after), since, ..Condition::default() },

@@ -1,8 +1,8 @@
 //! Makes the decision for every combination of its inputs: prints some as a table to review, and checks properties that all must have.
 
-use super::super::case::{Arrival, Case, ChosenEviction, Content, Progress, Remembered, RowState, Step};
+use super::super::case::{Arrival, Case, ChosenEviction, Content, Progress, RowMemory, RowState, Step};
 use super::super::{Action, LifecycleState, Rules, finalizer, is_leaving};
-use super::{Next, decide};
+use super::{NextStep, decide};
 use ingester_config::Finalizer;
 use ingester_core::marks::Marks;
 use ingester_core::object::Meta;
@@ -60,8 +60,8 @@ const STATES: [Option<RowState>; 10] = [
 ];
 
 /// Returns the stored row that corresponds to what a process remembers.
-fn row_of(remembered: Option<Remembered>) -> Option<Version> {
-    let Remembered { version, state } = remembered?;
+fn row_of(remembered: Option<RowMemory>) -> Option<Version> {
+    let RowMemory { version, state } = remembered?;
     let (deleted, eviction) = match state {
         RowState::Rejected => return None,
         RowState::Stored(LifecycleState::Live) => (false, Eviction::None),
@@ -110,7 +110,7 @@ const CONTENTS: [Option<Content>; 6] = [
 ];
 
 /// A decision in few letters.
-fn brief(next: Next) -> String {
+fn brief(next: NextStep) -> String {
     let action = |then: Action| match then {
         Action::Nothing => "",
         Action::AddFinalizer => "+finalizer",
@@ -119,22 +119,22 @@ fn brief(next: Next) -> String {
         Action::Evict => "+evict",
     };
     match next {
-        Next::Unchanged => "-".into(),
-        Next::Forget => "forget".into(),
-        Next::Outdated => "outdated".into(),
-        Next::RequestFinalizers => "finalizers".into(),
-        Next::Queue { settles: false } => "queue".into(),
-        Next::Queue { settles: true } => "settle".into(),
-        Next::Look { after } => if after.is_some() { "look later" } else { "look" }.into(),
-        Next::Read => "read".into(),
-        Next::MeetGhost => "ghost".into(),
-        Next::AddFinalizer => "finalizer first".into(),
-        Next::MarkGone => "mark".into(),
-        Next::LeaveOut(omission) => {
+        NextStep::Unchanged => "-".into(),
+        NextStep::Forget => "forget".into(),
+        NextStep::Outdated => "outdated".into(),
+        NextStep::RequestFinalizers => "finalizers".into(),
+        NextStep::Queue { settles: false } => "queue".into(),
+        NextStep::Queue { settles: true } => "settle".into(),
+        NextStep::Look { after } => if after.is_some() { "look later" } else { "look" }.into(),
+        NextStep::Read => "read".into(),
+        NextStep::MeetGhost => "ghost".into(),
+        NextStep::AddFinalizer => "finalizer first".into(),
+        NextStep::MarkGone => "mark".into(),
+        NextStep::LeaveOut(omission) => {
             format!("leave out{}{}", if omission.marks.is_some() { ", mark" } else { "" }, action(omission.then))
         }
-        Next::Reject { held, .. } => if held { "reject, held" } else { "reject" }.into(),
-        Next::Write(write) => {
+        NextStep::Reject { held, .. } => if held { "reject, held" } else { "reject" }.into(),
+        NextStep::Write(write) => {
             let state = match write.state {
                 LifecycleState::Live => "live",
                 LifecycleState::Deleted => "deleted",
@@ -155,7 +155,7 @@ fn the_table_of_decisions_is_the_one_that_was_reviewed() {
         for place in 0..arrivals(None).len() {
             let mut cells = Vec::new();
             for state in STATES {
-                let remembered = state.map(|state| Remembered { version: VERSION, state });
+                let remembered = state.map(|state| RowMemory { version: VERSION, state });
                 let stored = row_of(remembered);
                 let (_, arrival) = arrivals(stored)[place];
                 let prepared = |content| {
@@ -164,7 +164,7 @@ fn the_table_of_decisions_is_the_one_that_was_reviewed() {
                     decide(&Case { remembered, stored, ..case(meta, arrival, step) }).next
                 };
                 let next = match prepared(None) {
-                    Next::Read => prepared(Some(Content::Row { ingest_version: 1 })),
+                    NextStep::Read => prepared(Some(Content::Row { ingest_version: 1 })),
                     next => next,
                 };
                 cells.push(brief(next));
@@ -202,7 +202,7 @@ fn every_case(mut check: impl FnMut(&Case<'_>)) -> usize {
     for (_, meta) in &objects() {
         for state in STATES {
             for version in [VERSION - 1, VERSION, VERSION + 1] {
-                let remembered = state.map(|state| Remembered { version, state });
+                let remembered = state.map(|state| RowMemory { version, state });
                 for stored in [None, row_of(remembered)] {
                     for (_, arrival) in arrivals(stored) {
                         for &rules in &rules {
@@ -224,10 +224,10 @@ fn every_case(mut check: impl FnMut(&Case<'_>)) -> usize {
 }
 
 /// Returns the request to Kubernetes after the commit.
-fn requested(next: Next) -> Action {
+fn requested(next: NextStep) -> Action {
     match next {
-        Next::Write(write) => write.then,
-        Next::LeaveOut(omission) => omission.then,
+        NextStep::Write(write) => write.then,
+        NextStep::LeaveOut(omission) => omission.then,
         _ => Action::Nothing,
     }
 }
@@ -251,20 +251,23 @@ fn in_every_case_requests_follow_only_from_what_allows_them() {
                 assert!(!gone && !terminating && rules.evictions && immutable && !is_leaving(meta, rules), "{case:?}");
             }
         }
-        if let Next::Write(write) = next {
+        if let NextStep::Write(write) = next {
             assert!(write.state != LifecycleState::Evicted || immutable, "{case:?}");
             assert!(write.state != LifecycleState::Deleted || write.then != Action::Evict, "{case:?}");
         }
         // No state that the cluster reports replaces an only copy.
         if let Arrival::Look { seen: Some(Version { eviction: Eviction::Confirmed, .. }), .. } = arrival {
-            assert_eq!(next, Next::MeetGhost, "{case:?}");
+            assert_eq!(next, NextStep::MeetGhost, "{case:?}");
         }
         // A ghost is left alone until the object and its row were compared.
         if remembered.is_some_and(|remembered| remembered.state == RowState::Ghost)
             && !matches!(arrival, Arrival::Look { .. })
             && step == (Step::Prepared { content: None })
         {
-            assert!(matches!(next, Next::Look { .. } | Next::Forget | Next::Unchanged), "{case:?}: {next:?}");
+            assert!(
+                matches!(next, NextStep::Look { .. } | NextStep::Forget | NextStep::Unchanged),
+                "{case:?}: {next:?}"
+            );
         }
     });
     assert!(cases > 1_000_000, "{cases} cases");
@@ -274,16 +277,19 @@ fn in_every_case_requests_follow_only_from_what_allows_them() {
 fn in_every_case_a_step_gets_a_decision_that_it_can_carry_out() {
     every_case(|case| {
         let next = decide(case).next;
-        let received = matches!(next, Next::Outdated | Next::RequestFinalizers | Next::Queue { .. });
+        let received = matches!(next, NextStep::Outdated | NextStep::RequestFinalizers | NextStep::Queue { .. });
         let fits = match case.step {
             Step::Received { .. } => {
                 received
-                    || matches!(next, Next::Unchanged | Next::Forget | Next::MeetGhost | Next::Look { after: None })
+                    || matches!(
+                        next,
+                        NextStep::Unchanged | NextStep::Forget | NextStep::MeetGhost | NextStep::Look { after: None }
+                    )
             }
             Step::Prepared { content: None } => {
-                !received && !matches!(next, Next::Write(_) | Next::LeaveOut(_) | Next::Reject { .. })
+                !received && !matches!(next, NextStep::Write(_) | NextStep::LeaveOut(_) | NextStep::Reject { .. })
             }
-            Step::Prepared { content: Some(_) } => !received && next != Next::Read,
+            Step::Prepared { content: Some(_) } => !received && next != NextStep::Read,
         };
         assert!(fits, "{case:?}: {next:?}");
         // If the text turns out not to be storable, the decision is made again. It must not be to write, or this would never end.
@@ -291,7 +297,7 @@ fn in_every_case_a_step_gets_a_decision_that_it_can_carry_out() {
             case.step
         {
             let step = Step::Prepared { content: Some(content.unstorable()) };
-            assert!(!matches!(decide(&Case { step, ..*case }).next, Next::Write(_)), "{case:?}");
+            assert!(!matches!(decide(&Case { step, ..*case }).next, NextStep::Write(_)), "{case:?}");
         }
     });
 }

@@ -6,7 +6,7 @@ mod table;
 
 use super::additions::Additions;
 use crate::dependents::Uids;
-use crate::lifecycle::{LifecycleState, Remembered};
+use crate::lifecycle::{LifecycleState, RowMemory};
 use ingester_core::row::{Eviction, Expected};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -30,8 +30,8 @@ pub(crate) struct KnownObject {
 }
 
 impl KnownObject {
-    pub(crate) fn remembered(self) -> Remembered {
-        Remembered { version: self.version, state: self.state }
+    pub(crate) fn remembered(self) -> RowMemory {
+        RowMemory { version: self.version, state: self.state }
     }
 
     /// The values that this process wrote, if the row is live.
@@ -43,7 +43,7 @@ impl KnownObject {
 
 /// The objects of one controller by uid.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct ObjectMemory {
     objects: Table,
     /// The time when this process first saw that an object must be deleted, by uid.
     leaving: HashMap<Box<str>, Instant>,
@@ -67,7 +67,7 @@ pub(crate) struct Known {
     ghosts: usize,
 }
 
-impl Known {
+impl ObjectMemory {
     pub(crate) fn get(&self, uid: &str) -> Option<KnownObject> {
         self.objects.get(uid)
     }
@@ -322,7 +322,7 @@ impl Known {
     }
 
     /// Returns the uids that the list, which has just ended, lacks and that must be read again. Forgets objects that were leaving.
-    pub(crate) fn unseen(&mut self) -> Unseen {
+    pub(crate) fn unseen(&mut self) -> UnlistedObjects {
         let is_missed = |state| matches!(state, RowState::Stored(LifecycleState::Live) | RowState::Rejected);
         let stays = |object: &KnownObject| object.seen || is_missed(object.state) || object.state.is_leaving();
         let objects = &self.objects;
@@ -340,7 +340,7 @@ impl Known {
             uids
         };
         let waiting = std::mem::take(&mut self.waiting);
-        let unseen = Unseen { missed: of(&is_missed), evicted: of(&RowState::is_leaving), waiting };
+        let unseen = UnlistedObjects { missed: of(&is_missed), evicted: of(&RowState::is_leaving), waiting };
         let objects = &self.objects;
         self.leaving.retain(|uid, _| objects.get(uid).is_some());
         self.held.retain(|uid| objects.get(uid).is_some());
@@ -352,7 +352,7 @@ impl Known {
 
 /// The uids that a list lacks.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unseen {
+pub(crate) struct UnlistedObjects {
     /// Uids of objects that should exist.
     pub(crate) missed: Vec<Box<str>>,
     /// Uids of objects that were being evicted.
@@ -364,12 +364,12 @@ pub(crate) struct Unseen {
 
 #[cfg(test)]
 mod tests {
-    use super::{Eviction, HashSet, Known, LifecycleState, RowState};
+    use super::{Eviction, HashSet, LifecycleState, ObjectMemory, RowState};
     use std::time::Duration;
 
     #[test]
     fn a_row_that_contradicts_memory_is_of_no_known_version_until_its_object_was_looked_at() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         known.set("a", 7, RowState::Stored(LifecycleState::Deleted), None);
         for _ in 0..2 {
             known.begin_rows();
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn an_object_missing_from_a_list_is_checked_unless_it_was_leaving() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         for uid in ["here", "gone", "evicted", "deleted"] {
             known.load(uid, 1, Eviction::None);
         }
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_being_evicted_is_remembered_until_its_object_was_looked_at() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         known.load("intended", 7, Eviction::Intended);
         known.load("unrecorded", 7, Eviction::Unrecorded);
         known.load("confirmed", 7, Eviction::Confirmed);
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn annotations_without_effect_are_new_once_and_again_after_they_were_away() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         assert_eq!([true, true, false, true].map(|ignored| known.ignores("a", ignored)), [true, false, false, true]);
         known.remove("a");
         assert!(known.ignores("a", true), "an object that is gone is forgotten");
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn only_live_rows_tell_whether_the_cluster_went_back() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         known.load("a", 5, Eviction::None);
         known.set("b", 9, RowState::Stored(LifecycleState::Deleted), None);
         assert_eq!((known.newest(), known.live()), (5, 1));
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_live_although_it_was_marked_is_of_no_known_version() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         for (uid, state) in
             [("marked", LifecycleState::Deleted), ("evicted", LifecycleState::Evicted), ("live", LifecycleState::Live)]
         {
@@ -463,9 +463,9 @@ mod tests {
 
     #[test]
     fn the_owners_of_objects_without_rows_are_remembered_until_they_are_stored_or_gone() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         let uids = ["x", "y", "z"].into_iter().map(Box::from).collect();
-        let found = |known: &Known| known.owners_among(&uids).into_iter().collect::<Vec<_>>().join(" ");
+        let found = |known: &ObjectMemory| known.owners_among(&uids).into_iter().collect::<Vec<_>>().join(" ");
         known.owned_by("rejected", vec!["x".into(), "y".into(), "other".into()]);
         known.owned_by("left out", vec!["z".into()]);
         known.owned_by("free", Vec::new());
@@ -489,7 +489,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_deletion_delay_counts_from_when_the_request_was_first_seen() {
-        let mut known = Known::default();
+        let mut known = ObjectMemory::default();
         known.leaving("a");
         tokio::time::advance(Duration::from_secs(5)).await;
         known.leaving("a");

@@ -108,7 +108,7 @@ impl Table {
 
     /// Returns the uids of the selected objects, in any order.
     pub(super) fn uids(&self, wanted: impl Fn(&KnownObject) -> bool) -> Vec<Box<str>> {
-        let entries = self.entries.iter().filter(|entry| wanted(&entry.object())).map(Entry::text);
+        let entries = self.entries.iter().filter(|entry| wanted(&entry.object())).map(Entry::format_uid);
         let others = self.others.iter().filter(|(_, object)| wanted(object)).map(|(uid, _)| uid.clone());
         entries.chain(others).collect()
     }
@@ -215,7 +215,7 @@ impl Entry {
         KnownObject { version: self.version, state, seen: self.rest & SEEN != 0, pairs }
     }
 
-    fn text(&self) -> Box<str> {
+    fn format_uid(&self) -> Box<str> {
         let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
         (&*self.uid.hyphenated().encode_lower(&mut text)).into()
     }

@@ -2,7 +2,7 @@
 
 use super::{Fake, Fault, model, object, of_old, path, target};
 use crate::restore::abandonment::give_up_at;
-use crate::restore::{Abandonment, Wanted, restore};
+use crate::restore::{Abandonment, RestoreRequest, restore};
 use crate::status::Reason;
 use crate::write::{self, Options};
 use ingester_core::object::{ManagedFields, Object};
@@ -116,7 +116,7 @@ async fn an_interrupted_restore_is_given_up_once_its_request_cannot_arrive_any_m
     created["metadata"]["managedFields"] = json!([]);
     created.as_object_mut().unwrap().remove("status");
     fake.put(&path(), created);
-    let wanted = Wanted { patience: Duration::ZERO, ..of_old() };
+    let wanted = RestoreRequest { patience: Duration::ZERO, ..of_old() };
     let completed = give_up_at(&fake.store, fake.client(), model(), wanted, Micros::now()).await;
     let Ok(Abandonment::Completed(restored)) = completed else { panic!("it is completed: {completed:?}") };
     assert!(!restored.finished && !fake.deleted("old").await, "the mirror has not stored it: {restored:?}");

@@ -6,7 +6,7 @@ use crate::caller::{Attributes, Caller, Verb};
 use crate::former::FormerAccess;
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::places::RequestSlots;
 use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
 use crate::volume::WriteVolumes;
@@ -110,7 +110,7 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
         former: FormerAccess::new(former, Some(cluster)),
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),
         limits: Limits::default(),
-        places: Places::new(200),
+        places: RequestSlots::new(200),
         volumes: WriteVolumes::new(0),
         watches: None,
         watchable: false,

@@ -7,7 +7,7 @@ use crate::caller::{Attributes, Verb};
 use crate::former::FormerAccess;
 use crate::identity::{Identity, Rate};
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::places::RequestSlots;
 use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
 use crate::volume::WriteVolumes;
@@ -82,7 +82,7 @@ async fn service_in(store: Store, former: FormerAccess, asked: Arc<Mutex<Vec<Att
         former,
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), &KINDS).unwrap(),
         limits: Limits::default(),
-        places: Places::new(200),
+        places: RequestSlots::new(200),
         volumes: WriteVolumes::new(0),
         watches: None,
         watchable: false,

@@ -5,7 +5,7 @@ use crate::caller::{Attributes, Caller};
 use crate::former::FormerAccess;
 use crate::identity::{Access, Identity, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::places::RequestSlots;
 use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
 use crate::volume::WriteVolumes;
@@ -139,7 +139,7 @@ async fn server(cluster: &Cluster, restores: RestoreRights, audiences: &[&str]) 
         former: FormerAccess::new(FormerObjects::Granted, None),
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),
         limits: Limits::default(),
-        places: Places::new(200),
+        places: RequestSlots::new(200),
         volumes: WriteVolumes::new(0),
         watches: None,
         watchable: false,

@@ -7,7 +7,7 @@ use ingester_config::FormerObjects;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_store::Store;
-use ingester_store::units::{Phase, RuleRecord, UnitRecord};
+use ingester_store::units::{RuleRecord, UnitPhase, UnitRecord};
 use serde_json::{Value as Json, json};
 
 const OWN: &str = "/apis/mirror.michelangelo.api/v1";
@@ -22,7 +22,7 @@ fn model() -> &'static Kind {
 }
 
 /// A record that a unit wrote this many seconds ago.
-fn unit(now: i64, ago: i64, namespace: &str, shard: &str, phase: Phase) -> UnitRecord {
+fn unit(now: i64, ago: i64, namespace: &str, shard: &str, phase: UnitPhase) -> UnitRecord {
     UnitRecord {
         heartbeat: now - ago,
         phase,
@@ -47,9 +47,9 @@ async fn filled() -> Service {
     let store = Store::in_memory(KINDS).await.unwrap();
     let now = store.now().0 / 1_000_000;
     let record = async |name: &str, record: UnitRecord| store.record_unit(model(), name, &record).await.unwrap();
-    record("Model in ml", unit(now, 1, "ml", "", Phase::Synced)).await;
-    record("Model in lab 2/4", unit(now, 100, "lab", "2/4", Phase::Listing)).await;
-    record("Model in old", unit(now, 86_402, "old", "", Phase::Synced)).await;
+    record("Model in ml", unit(now, 1, "ml", "", UnitPhase::Synced)).await;
+    record("Model in lab 2/4", unit(now, 100, "lab", "2/4", UnitPhase::Listing)).await;
+    record("Model in old", unit(now, 86_402, "old", "", UnitPhase::Synced)).await;
     for (name, found) in
         [("one", rule(now, "finished", 7)), ("two", rule(now, "finished", 5)), ("one", rule(now, "broken", 0))]
     {

@@ -15,7 +15,7 @@ impl Chance {
         (self.0 >> 33) % bound
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    fn choose<T: Copy>(&mut self, all: &[T]) -> T {
         all[usize::try_from(self.below(all.len() as u64)).unwrap()]
     }
 
@@ -72,7 +72,7 @@ impl History {
                 let uid = |incarnation: u32| format!("m-{k}.{incarnation}");
                 // Former objects are changed, too.
                 let of = uid(if chance.below(6) == 0 { 0 } else { last[k] });
-                let labels = json!({"team": chance.of(&["a", "a", "b"])});
+                let labels = json!({"team": chance.choose(&["a", "a", "b"])});
                 let row = row(&of, version, &labels);
                 match chance.below(24) {
                     // An import writes a row like this.
@@ -87,7 +87,7 @@ impl History {
                     9 => world.purged(&of).await,
                     10 => drop(world.store.purge(models(), Micros(2)).await.unwrap()),
                     11 => {
-                        if let Some(stored) = world.store.stored(models().table(), &[&of]).await.unwrap().pop() {
+                        if let Some(stored) = world.store.read_stored(models().table(), &[&of]).await.unwrap().pop() {
                             world.store.replace_evicted(models(), &row, stored.version()).await.unwrap();
                         }
                     }
@@ -119,13 +119,13 @@ impl History {
         let store = &self.world.store;
         let begin = store.first_position(models().table()).await.unwrap().unwrap();
         let changes = store.changes_after(models().table(), begin, 1000).await.unwrap();
-        changes.iter().map(|change| format!("{} {} {}", change.what.text(), change.uid, change.res_version)).collect()
+        changes.iter().map(|change| format!("{} {} {}", change.what.as_str(), change.uid, change.res_version)).collect()
     }
 
     /// A client that begins, and breaks off its watch, at random times.
     async fn client(&self, n: usize, selector: &str, mut chance: Chance) {
         // One in this many events with news is the last one of its watch.
-        let (breaks, streams) = (chance.of(&[1, 8, u64::MAX]), chance.below(3) == 0);
+        let (breaks, streams) = (chance.choose(&[1, 8, u64::MAX]), chance.below(3) == 0);
         // Initial events have the version of the object's text. A deletion that was only observed has another version in its row.
         let streams = streams && !selector.contains("deleted") && !selector.contains("all");
         chance.pause(10 * self.pause).await;
@@ -137,7 +137,7 @@ impl History {
                 client = Client::default();
                 if !streams {
                     client.at = Some(self.world.list().await);
-                    client.has = self.world.rows(selector).await;
+                    client.has = self.world.select_rows(selector).await;
                 }
             }
             // Its objects may be old when the watch begins.
@@ -151,7 +151,7 @@ impl History {
                 }
                 let round = self.round.get();
                 if client.at.is_some() && self.reached.borrow()[n] < round {
-                    let rows = self.world.rows(selector).await;
+                    let rows = self.world.select_rows(selector).await;
                     if client.has == rows {
                         self.reached.borrow_mut()[n] = round;
                     }
@@ -240,8 +240,8 @@ async fn each_client_ends_with_what_there_is() {
     for seed in seeds() {
         let mut chance = Chance(seed);
         let limits = WatchLimits {
-            poll: Duration::from_millis(chance.of(&[1, 20, 100])),
-            batch: chance.of(&[1, 3, 200]),
+            poll: Duration::from_millis(chance.choose(&[1, 20, 100])),
+            batch: chance.choose(&[1, 3, 200]),
             bookmarks: Duration::from_millis(10),
             ..LIMITS
         };
@@ -251,10 +251,10 @@ async fn each_client_ends_with_what_there_is() {
             world: World::with(limits).await,
             round: Cell::new(0),
             reached: RefCell::new(vec![u64::MAX; clients]),
-            pause: chance.of(&[0, 3, 20, 100]),
+            pause: chance.choose(&[0, 3, 20, 100]),
         };
         // Use few selectors, so that the reader often already knows which objects a client selects.
-        let selectors = [(); 2].map(|()| chance.of(&SELECTORS));
+        let selectors = [(); 2].map(|()| chance.choose(&SELECTORS));
         let each = (0..clients).map(|n| history.client(n, selectors[n % 2], Chance(seed << 8 | n as u64)));
         tokio::join!(history.write(&mut chance), futures::future::join_all(each));
     }

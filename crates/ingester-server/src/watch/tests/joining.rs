@@ -1,20 +1,20 @@
 //! The events for a watcher that joins while the reader is at a certain position: these tests decide when the reader reads.
 
 use super::*;
-use crate::watch::Running;
+use crate::watch::RunningReader;
 use crate::watch::reader::{Reader, Step};
 use ingester_store::changes::Position;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
 /// A world whose reader reads only on request.
-struct Held {
+struct PausedWorld {
     world: World,
     reader: Reader,
     at: Position,
 }
 
-impl Held {
+impl PausedWorld {
     async fn new() -> Self {
         Self::with(LIMITS).await
     }
@@ -23,10 +23,10 @@ impl Held {
         let world = World::with(limits).await;
         let (joins, joining) = mpsc::unbounded_channel();
         let reader = Reader::new(&world.hub.0, *models(), Limits::default(), joining);
-        let running = Running { joins, _task: AbortOnDropHandle::new(tokio::spawn(async {})) };
+        let running = RunningReader { joins, _task: AbortOnDropHandle::new(tokio::spawn(async {})) };
         world.hub.0.readers.lock().insert(models().table().name.as_str(), running);
         let at = world.hub.log().number(models().table()).await.unwrap();
-        Held { world, reader, at }
+        PausedWorld { world, reader, at }
     }
 
     /// Reads everything without admitting watchers.
@@ -121,7 +121,7 @@ async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_
     ] {
         // The list's position is before the first entry, or after it.
         for is_numbered in [false, true] {
-            let mut held = Held::new().await;
+            let mut held = PausedWorld::new().await;
             let begin = held.at.version();
             // Because of this watch, the selection is already known.
             let _first = held.watch(selector, begin).await;
@@ -130,7 +130,7 @@ async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_
                 held.world.hub.log().number(models().table()).await.unwrap();
             }
             let list = held.world.list().await;
-            assert_eq!((list > begin, held.world.rows(selector).await.contains_key("a")), (is_numbered, true));
+            assert_eq!((list > begin, held.world.select_rows(selector).await.contains_key("a")), (is_numbered, true));
             let mut events = held.watch(selector, list).await;
             leaves.leave(&held.world, "a").await;
             let told = held.told(&mut events).await;
@@ -142,7 +142,7 @@ async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_
 /// Between the position up to which the watch has caught up and the position at which the reader admits it.
 #[tokio::test]
 async fn a_watch_ends_whose_entries_are_purged_before_it_has_read_them() {
-    let mut held = Held::new().await;
+    let mut held = PausedWorld::new().await;
     held.world.live("a", 1, json!({})).await;
     held.read().await;
     let mut events = held.begin("", held.at.version()).await;
@@ -166,7 +166,7 @@ async fn a_watch_ends_whose_entries_are_purged_before_it_has_read_them() {
 async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletion_of_its_namesake() {
     let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     for selector in ["", "&labelSelector=team%3Da", "&state=live"] {
-        let mut held = Held::new().await;
+        let mut held = PausedWorld::new().await;
         for (name, version) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
             held.world.live(name, version, json!({"team": "a"})).await;
         }
@@ -200,7 +200,7 @@ async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletio
 /// The watch has caught up beyond the reader's position: nobody else sends the entries in between.
 #[tokio::test]
 async fn a_deletion_that_was_withheld_is_sent_wherever_the_reader_is() {
-    let mut held = Held::with(WatchLimits { batch: 1, ..LIMITS }).await;
+    let mut held = PausedWorld::with(WatchLimits { batch: 1, ..LIMITS }).await;
     for (name, version) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
         held.world.live(name, version, json!({})).await;
     }
@@ -227,7 +227,7 @@ async fn a_former_object_that_is_written_again_leaves_the_selection_also_for_who
         ("state=evicted&labelSelector=team%3Da", evicting(1, "a"), evicting(2, "b")),
         ("state=live", row("a", 1, &of("a")), Row { evict_confirmed: true, ..evicting(2, "a") }),
     ] {
-        let mut held = Held::new().await;
+        let mut held = PausedWorld::new().await;
         held.world.write(before.clone()).await;
         held.read().await;
         let list = held.at.version();

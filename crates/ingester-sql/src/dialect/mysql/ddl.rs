@@ -1,7 +1,7 @@
 //! Definitions of tables, and their changes.
 
 use super::MySql;
-use crate::ddl::{Phase, SchemaChange, Step, TableDef, ViewDef};
+use crate::ddl::{SchemaChange, Step, StepKind, TableDef, ViewDef};
 use crate::dialect::{Dialect, Sql, render_own, views};
 use askama::Template;
 use ingester_core::schema::Ident;
@@ -27,7 +27,7 @@ struct RenameTables<'a> {
 struct AlterTable<'a> {
     name: Ident,
     changes: &'a [SchemaChange],
-    phase: Phase,
+    phase: StepKind,
 }
 
 #[derive(Template)]

@@ -85,7 +85,7 @@ impl Rules for MySql {
         format!("\"{column}\" IN ({})", repeated("?", count))
     }
 
-    fn rows(&self, rows: &RowsOf, count: usize) -> String {
+    fn render_rows(&self, rows: &RowsOf, count: usize) -> String {
         format!("VALUES {}", rows.repeated(count))
     }
 
@@ -93,7 +93,7 @@ impl Rules for MySql {
         format!("\"{table}\"")
     }
 
-    fn stored(&self, column: &str) -> String {
+    fn render_stored(&self, column: &str) -> String {
         format!("\"{column}\"")
     }
 
@@ -101,7 +101,7 @@ impl Rules for MySql {
         "ON DUPLICATE KEY UPDATE".into()
     }
 
-    fn inserted(&self, column: &str) -> String {
+    fn render_inserted(&self, column: &str) -> String {
         format!("VALUES(\"{column}\")")
     }
 
@@ -121,14 +121,14 @@ impl Rules for MySql {
         format!("\"{column}\"")
     }
 
-    fn shown(&self, column: &str, _: SqlType) -> String {
+    fn cast_to_text(&self, column: &str, _: SqlType) -> String {
         format!("CAST(\"{column}\" AS CHAR)")
     }
 
     fn read(&self, column: &str, ty: SqlType) -> String {
         match ty {
             // The driver reads times only as a separate type; as text, they are the same for all dialects.
-            SqlType::DateTime => self.shown(column, ty),
+            SqlType::DateTime => self.cast_to_text(column, ty),
             SqlType::Boolean
             | SqlType::Int
             | SqlType::BigInt

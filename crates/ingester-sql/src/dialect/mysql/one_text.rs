@@ -2,16 +2,16 @@
 
 use super::inline::{room, write};
 use super::session::begin;
-use crate::dialect::{Access, OneText, Param, Sql};
+use crate::dialect::{Access, Param, Sql, TransactionForm};
 
-pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
+pub(super) fn in_one_text(form: TransactionForm, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
     let bytes: usize =
         statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
     let mut text = String::with_capacity(bytes + 128);
     let (before, after) = match form {
-        OneText::Sequence => ([begin(Access::Write), "; "].concat(), "COMMIT"),
-        OneText::Compound => (["BEGIN NOT ATOMIC ", begin(Access::Write), "; "].concat(), "COMMIT; END"),
-        OneText::Last => (String::new(), "COMMIT"),
+        TransactionForm::Sequence => ([begin(Access::Write), "; "].concat(), "COMMIT"),
+        TransactionForm::Compound => (["BEGIN NOT ATOMIC ", begin(Access::Write), "; "].concat(), "COMMIT; END"),
+        TransactionForm::Last => (String::new(), "COMMIT"),
     };
     text.push_str(&before);
     for (sql, params) in statements {

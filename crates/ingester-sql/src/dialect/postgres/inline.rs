@@ -1,12 +1,12 @@
 //! Writes statements as one text, with the values of the parameters in it.
 
-use crate::dialect::{OneText, Param, Sql};
+use crate::dialect::{Param, Sql, TransactionForm};
 use ingester_core::value::Value;
 use std::fmt::Write as _;
 
 /// A text of several statements is itself one transaction: if one of them fails, all of them are rolled back, and none is open
 /// afterwards (PostgreSQL documentation, "Message Flow", "Multiple Statements in a Simple Query").
-pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
+pub(super) fn in_one_text(form: TransactionForm, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
     let bytes: usize =
         statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
     let mut text = String::with_capacity(bytes + 16);
@@ -16,7 +16,7 @@ pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -
         }
         write(&mut text, sql.as_str(), params);
     }
-    if form == OneText::Last {
+    if form == TransactionForm::Last {
         text.push_str("; COMMIT");
     }
     Sql::new(text)

@@ -132,7 +132,7 @@ impl Rules for Postgres {
         format!("\"{column}\" = ANY(?)")
     }
 
-    fn rows(&self, rows: &RowsOf, _: usize) -> String {
+    fn render_rows(&self, rows: &RowsOf, _: usize) -> String {
         select(rows)
     }
 
@@ -145,7 +145,7 @@ impl Rules for Postgres {
         Some(format!("{} AS excluded (\"{}\")", arrays(rows), names.join("\", \"")))
     }
 
-    fn stored(&self, column: &str) -> String {
+    fn render_stored(&self, column: &str) -> String {
         format!("\"stored\".\"{column}\"")
     }
 
@@ -153,7 +153,7 @@ impl Rules for Postgres {
         format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
     }
 
-    fn inserted(&self, column: &str) -> String {
+    fn render_inserted(&self, column: &str) -> String {
         format!("excluded.\"{column}\"")
     }
 
@@ -175,7 +175,7 @@ impl Rules for Postgres {
         format!("\"{column}\"")
     }
 
-    fn shown(&self, column: &str, ty: SqlType) -> String {
+    fn cast_to_text(&self, column: &str, ty: SqlType) -> String {
         let column = format!("\"{column}\"");
         match ty {
             SqlType::DateTime => time(&column),

@@ -1,7 +1,7 @@
 //! Definitions of tables, and their changes.
 
 use super::Sqlite;
-use crate::ddl::{ColumnDef, InPlace, KeyDef, SchemaChange, Step, TableDef, ViewDef, in_place};
+use crate::ddl::{ChangeReplacement, ColumnDef, KeyDef, SchemaChange, Step, TableDef, ViewDef, in_place};
 use crate::dialect::{Dialect, Sql, render_own, views};
 use askama::Template;
 use ingester_core::schema::{Ident, SqlType, limits};
@@ -103,8 +103,8 @@ pub(super) fn step(step: &Step, among: &[SchemaChange]) -> Vec<Sql> {
     let views = Dialect::Sqlite.create_views(&step.created_views());
     let made = |change: &SchemaChange| match in_place(change, among) {
         None => one(change, &step.tables),
-        Some(InPlace::Nothing) => Vec::new(),
-        Some(InPlace::Clear { table, column, ty }) => {
+        Some(ChangeReplacement::Nothing) => Vec::new(),
+        Some(ChangeReplacement::Clear { table, column, ty }) => {
             vec![render_own(&ClearValues { table, column, unfit: (column, ty) })]
         }
     };

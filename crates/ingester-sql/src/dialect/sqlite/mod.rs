@@ -82,7 +82,7 @@ impl Rules for Sqlite {
         format!("\"{column}\" IN ({})", repeated("?", count))
     }
 
-    fn rows(&self, rows: &RowsOf, count: usize) -> String {
+    fn render_rows(&self, rows: &RowsOf, count: usize) -> String {
         format!("VALUES {}", rows.repeated(count))
     }
 
@@ -90,7 +90,7 @@ impl Rules for Sqlite {
         format!("\"{table}\"")
     }
 
-    fn stored(&self, column: &str) -> String {
+    fn render_stored(&self, column: &str) -> String {
         format!("\"{column}\"")
     }
 
@@ -98,7 +98,7 @@ impl Rules for Sqlite {
         format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
     }
 
-    fn inserted(&self, column: &str) -> String {
+    fn render_inserted(&self, column: &str) -> String {
         format!("excluded.\"{column}\"")
     }
 
@@ -121,7 +121,7 @@ impl Rules for Sqlite {
         format!("+\"{column}\"")
     }
 
-    fn shown(&self, column: &str, _: SqlType) -> String {
+    fn cast_to_text(&self, column: &str, _: SqlType) -> String {
         format!("CAST(\"{column}\" AS TEXT)")
     }
 

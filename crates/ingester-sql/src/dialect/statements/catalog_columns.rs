@@ -16,13 +16,13 @@ impl Query for CatalogColumns {
     type Row = CatalogColumn;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let place = row.optional_text(5)?;
+        let place = row.read_optional_text(5)?;
         Ok(CatalogColumn {
-            table: row.text(0)?,
-            name: row.text(1)?,
-            ty: row.text(2)?,
-            nullable: row.optional_text(3)?.as_deref() == Some("1"),
-            collation: row.optional_text(4)?,
+            table: row.read_text(0)?,
+            name: row.read_text(1)?,
+            ty: row.read_text(2)?,
+            nullable: row.read_optional_text(3)?.as_deref() == Some("1"),
+            collation: row.read_optional_text(4)?,
             primary_key: place.and_then(|place| place.parse().ok()),
         })
     }

@@ -17,10 +17,10 @@ impl Query for CatalogKeys {
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(CatalogKey {
-            table: row.text(0)?,
-            key: row.text(1)?,
-            column: row.text(2)?,
-            unique: row.optional_text(3)?.as_deref() == Some("1"),
+            table: row.read_text(0)?,
+            key: row.read_text(1)?,
+            column: row.read_text(2)?,
+            unique: row.read_optional_text(3)?.as_deref() == Some("1"),
         })
     }
 }

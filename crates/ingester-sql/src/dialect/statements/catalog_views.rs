@@ -17,10 +17,10 @@ impl Query for CatalogViews {
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(CatalogView {
-            view: row.text(0)?,
-            column: row.optional_text(1)?,
-            text: row.optional_text(2)?,
-            writer: row.optional_text(3)?,
+            view: row.read_text(0)?,
+            column: row.read_optional_text(1)?,
+            text: row.read_optional_text(2)?,
+            writer: row.read_optional_text(3)?,
         })
     }
 }

@@ -35,6 +35,6 @@ impl Query for ChangeBefore<'_> {
     type Row = i64;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.int(0)
+        row.read_int(0)
     }
 }

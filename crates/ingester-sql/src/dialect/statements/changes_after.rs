@@ -1,6 +1,6 @@
 //! Reads entries of the log, in the order of their numbers.
 
-use crate::dialect::statements::What;
+use crate::dialect::statements::ChangeKind;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{SqlType, Table};
@@ -41,7 +41,7 @@ pub struct ChangeRow {
     /// The `res_version` of its row after the change.
     pub res_version: u64,
     /// How the row changed.
-    pub what: What,
+    pub what: ChangeKind,
     /// When, by the database's clock.
     pub at: Micros,
 }
@@ -61,13 +61,13 @@ impl Query for ChangesAfter<'_> {
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(ChangeRow {
-            id: row.int(0)?,
-            seq: row.int(1)?,
-            uid: row.text(2)?,
-            namespace: row.text(3)?,
-            name: row.text(4)?,
-            res_version: row.uint(5)?,
-            what: What::of(&row.text(6)?),
+            id: row.read_int(0)?,
+            seq: row.read_int(1)?,
+            uid: row.read_text(2)?,
+            namespace: row.read_text(3)?,
+            name: row.read_text(4)?,
+            res_version: row.read_uint(5)?,
+            what: ChangeKind::from_text(&row.read_text(6)?),
             at: time_of(row, 7)?,
         })
     }
@@ -75,7 +75,7 @@ impl Query for ChangesAfter<'_> {
 
 /// The time of an entry.
 pub(super) fn time_of<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Micros, C::Error> {
-    Ok(match row.value(place, SqlType::DateTime)? {
+    Ok(match row.read_value(place, SqlType::DateTime)? {
         Value::Time(at) => at,
         // A value that was written there by hand counts as old.
         _ => Micros(0),

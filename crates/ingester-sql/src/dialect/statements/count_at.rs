@@ -36,6 +36,6 @@ impl Query for CountAt<'_> {
     type Row = u64;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.uint(0)
+        row.read_uint(0)
     }
 }

@@ -43,7 +43,7 @@ impl Query for CountRejects {
     type Row = RejectCount;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let (kind, group_ver, namespace) = (row.text(0)?, row.text(1)?, row.text(2)?);
-        Ok(RejectCount { kind, group_ver, namespace, count: row.uint(3)? })
+        let (kind, group_ver, namespace) = (row.read_text(0)?, row.read_text(1)?, row.read_text(2)?);
+        Ok(RejectCount { kind, group_ver, namespace, count: row.read_uint(3)? })
     }
 }

@@ -1,8 +1,8 @@
 //! Counts the rows that the routes of a query find.
 
-use crate::dialect::conditions::{Reached, count_params};
+use crate::dialect::conditions::{RoutedQuery, count_params};
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
-use crate::query::{Checked, Route};
+use crate::query::{CheckedQuery, Route};
 use askama::Template;
 
 /// Counts the rows that each route finds, up to [`Routes::FEW`](crate::query::Routes::FEW). Only keys are read.
@@ -12,23 +12,23 @@ use askama::Template;
     source = r#"{{ milliseconds|select_within }} {% for route in routes %}{% if !loop.first %}, {% endif %}({{ route|count_few }}){% endfor %}"#
 )]
 pub struct CountRoutes<'a> {
-    routes: Vec<One<'a>>,
+    routes: Vec<RouteCount<'a>>,
     milliseconds: u64,
 }
 
 #[derive(Debug)]
-struct One<'a>(&'a Checked, Route);
+struct RouteCount<'a>(&'a CheckedQuery, Route);
 
-impl Reached for One<'_> {
-    fn reached(&self) -> (&Checked, Route) {
+impl RoutedQuery for RouteCount<'_> {
+    fn reached(&self) -> (&CheckedQuery, Route) {
         (self.0, self.1)
     }
 }
 
 impl<'a> CountRoutes<'a> {
     /// Counts for these routes of the query. The server ends it after this many milliseconds.
-    pub fn new(query: &'a Checked, routes: &[Route], milliseconds: u64) -> Self {
-        CountRoutes { routes: routes.iter().map(|route| One(query, *route)).collect(), milliseconds }
+    pub fn new(query: &'a CheckedQuery, routes: &[Route], milliseconds: u64) -> Self {
+        CountRoutes { routes: routes.iter().map(|route| RouteCount(query, *route)).collect(), milliseconds }
     }
 }
 
@@ -39,7 +39,7 @@ impl Statement for CountRoutes<'_> {
 
     fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
         let mut all = Vec::new();
-        for One(query, route) in &self.routes {
+        for RouteCount(query, route) in &self.routes {
             count_params(query, *route, dialect.rules(), &mut all);
         }
         all
@@ -50,6 +50,6 @@ impl Query for CountRoutes<'_> {
     type Row = Vec<u64>;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        (0..self.routes.len()).map(|place| row.uint(place)).collect()
+        (0..self.routes.len()).map(|place| row.read_uint(place)).collect()
     }
 }

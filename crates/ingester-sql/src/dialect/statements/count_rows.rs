@@ -1,8 +1,8 @@
 //! Counts the rows of a query.
 
-use crate::dialect::conditions::{Reached, condition_params, route_params};
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
-use crate::query::{Checked, Route};
+use crate::dialect::conditions::{RoutedQuery, condition_params, route_params};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
+use crate::query::{CheckedQuery, Route};
 use askama::Template;
 use ingester_core::schema::Column;
 use ingester_core::value::Value;
@@ -20,11 +20,11 @@ LIMIT {{ limit|number }}{% endif %}"#
 )]
 pub struct CountRows<'a> {
     /// The query.
-    pub query: &'a Checked,
+    pub query: &'a CheckedQuery,
     /// The route to its rows.
     pub route: Route,
     /// The kind's group.
-    pub group: &'a OfGroup,
+    pub group: &'a GroupFilter,
     /// Count the rows for each value of this column.
     pub by: Option<&'a Column>,
     /// The most values.
@@ -33,8 +33,8 @@ pub struct CountRows<'a> {
     pub milliseconds: u64,
 }
 
-impl Reached for CountRows<'_> {
-    fn reached(&self) -> (&Checked, Route) {
+impl RoutedQuery for CountRows<'_> {
+    fn reached(&self) -> (&CheckedQuery, Route) {
         (self.query, self.route)
     }
 }
@@ -57,6 +57,6 @@ impl Query for CountRows<'_> {
     type Row = (u64, Value);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.uint(0)?, self.by.map_or(Ok(Value::Null), |column| row.value(1, column.ty))?))
+        Ok((row.read_uint(0)?, self.by.map_or(Ok(Value::Null), |column| row.read_value(1, column.ty))?))
     }
 }

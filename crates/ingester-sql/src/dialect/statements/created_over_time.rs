@@ -1,6 +1,6 @@
 //! Counts rows by the steps of time in which their objects were created.
 
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
@@ -20,7 +20,7 @@ pub struct CreatedOverTime<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The kind's group, if the table has rows of others.
-    pub group: Option<&'a OfGroup>,
+    pub group: Option<&'a GroupFilter>,
     /// The ends of the steps, ascending.
     pub moments: &'a [Micros],
     /// The time after which the server ends the statement.
@@ -34,7 +34,7 @@ impl Statement for CreatedOverTime<'_> {
 
     fn params(&self) -> Vec<Param<'_>> {
         let moments = self.moments.iter().map(|moment| Param::Time(*moment));
-        moments.chain(self.group.into_iter().flat_map(OfGroup::params).map(Param::Text)).collect()
+        moments.chain(self.group.into_iter().flat_map(GroupFilter::params).map(Param::Text)).collect()
     }
 }
 
@@ -43,6 +43,6 @@ impl Query for CreatedOverTime<'_> {
     type Row = (u64, usize);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.uint(0)?, row.uint(1)? as usize))
+        Ok((row.read_uint(0)?, row.read_uint(1)? as usize))
     }
 }

@@ -9,7 +9,7 @@ use ingester_core::schema::{Companion, Table};
 #[template(
     ext = "sql",
     source = r#"DELETE FROM {{ table.companion(*companion)|ident }}
-WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(self.rows()) }})"#
+WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(self.describe_rows()) }})"#
 )]
 pub struct DeleteCompanion<'a> {
     /// The kind's tables.
@@ -27,10 +27,10 @@ impl Statement for DeleteCompanion<'_> {
 
     fn params(&self) -> Vec<Param<'_>> {
         let key = self.companion.columns()[1].ty;
-        self.rows.iter().flat_map(|(uid, text)| [Param::Text(uid), Param::stored(key, text)]).collect()
+        self.rows.iter().flat_map(|(uid, text)| [Param::Text(uid), Param::from_stored(key, text)]).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf::columns(&self.companion.columns()[..2]))
     }
 }

@@ -10,7 +10,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"DELETE FROM {{ former.name|ident }}
-WHERE ("uid", "valid_from") IN ({{ rows.len()|row_values(self.rows()) }})"#
+WHERE ("uid", "valid_from") IN ({{ rows.len()|row_values(self.describe_rows()) }})"#
 )]
 pub struct DeleteVersions<'a> {
     /// The table of the kind's history.
@@ -28,7 +28,7 @@ impl Statement for DeleteVersions<'_> {
         self.rows.iter().flat_map(|(uid, began)| [Param::Text(uid), Param::Time(*began)]).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf::new(&[SqlType::Text, SqlType::DateTime]))
     }
 }

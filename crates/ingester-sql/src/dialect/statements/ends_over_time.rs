@@ -1,6 +1,6 @@
 //! Counts rows by the steps of time in which their objects left.
 
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
@@ -21,7 +21,7 @@ pub struct EndsOverTime<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The kind's group.
-    pub group: &'a OfGroup,
+    pub group: &'a GroupFilter,
     /// The ends of the steps, ascending.
     pub moments: &'a [Micros],
     /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
@@ -58,7 +58,7 @@ impl Query for EndsOverTime<'_> {
     type Row = Ends;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let place = |column| row.uint(column).map(|place| place as usize);
-        Ok(Ends { rows: row.uint(0)?, is_ours: row.uint(1)? == 1, evicted: place(2)?, deleted: place(3)? })
+        let place = |column| row.read_uint(column).map(|place| place as usize);
+        Ok(Ends { rows: row.read_uint(0)?, is_ours: row.read_uint(1)? == 1, evicted: place(2)?, deleted: place(3)? })
     }
 }

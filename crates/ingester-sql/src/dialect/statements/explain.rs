@@ -29,6 +29,6 @@ impl<S: Statement> Query for Explain<'_, S> {
     type Row = String;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(self.dialect.facts().explain.1)
+        row.read_text(self.dialect.facts().explain.1)
     }
 }

@@ -1,13 +1,13 @@
 //! Deletes rejects that a person has handled.
 
-use crate::dialect::{Dialect, OfGroup, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, GroupFilter, Param, Sql, Statement, filters};
 use askama::Template;
 
 /// Selects rejects. A reject must pass every condition that is not empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RejectsOf<'a> {
     /// Only rejects of these kinds.
-    pub kinds: &'a [OfKind<'a>],
+    pub kinds: &'a [KindRejects<'a>],
     /// Only rejects in these namespaces.
     pub namespaces: &'a [&'a str],
     /// Only rejects with these uids.
@@ -16,17 +16,17 @@ pub struct RejectsOf<'a> {
 
 /// Rejects of a kind.
 #[derive(Clone, Debug)]
-pub struct OfKind<'a> {
+pub struct KindRejects<'a> {
     /// The kind.
     pub kind: &'a str,
     /// Its group, where another one has a kind of this name.
-    pub group: Option<OfGroup>,
+    pub group: Option<GroupFilter>,
 }
 
-impl<'a> OfKind<'a> {
+impl<'a> KindRejects<'a> {
     /// Rejects of a kind in any group.
-    pub const fn of(kind: &'a str) -> Self {
-        OfKind { kind, group: None }
+    pub const fn in_any_group(kind: &'a str) -> Self {
+        KindRejects { kind, group: None }
     }
 }
 

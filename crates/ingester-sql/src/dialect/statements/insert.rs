@@ -11,7 +11,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO {{ table.name|ident }} ({{ table.columns|names }})
-{{ rows.len()|rows_of(self.rows()) }}{% if skip %}{{ table|skip_stored }}{% endif %}"#
+{{ rows.len()|rows_of(self.describe_rows()) }}{% if skip %}{{ table|skip_stored }}{% endif %}"#
 )]
 pub struct Insert<'a> {
     /// The kind's tables.
@@ -33,7 +33,7 @@ impl Statement for Insert<'_> {
         self.rows.iter().flat_map(|row| columns(row, self.update_time)).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf::columns(self.table.columns))
     }
 }
@@ -42,7 +42,7 @@ impl Query for Insert<'_> {
     type Row = String;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        row.read_text(0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Copies rows into the history as former versions.
 
-use crate::dialect::statements::What;
+use crate::dialect::statements::ChangeKind;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
@@ -31,7 +31,7 @@ pub struct KeepVersions<'a> {
     /// When the versions end.
     pub valid_to: Micros,
     /// How the rows change after the copy.
-    pub change: What,
+    pub change: ChangeKind,
     /// The `res_version` of the one row, and the latest definition that it may be of. It is live, and began before `valid_to`.
     pub expected: Option<(u64, u32)>,
 }
@@ -42,7 +42,7 @@ impl Statement for KeepVersions<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        let mut params = vec![Param::Time(self.valid_to), Param::Text(self.change.text())];
+        let mut params = vec![Param::Time(self.valid_to), Param::Text(self.change.as_str())];
         params.extend(Param::texts(self.uids));
         if let Some((res_version, ingest_version)) = self.expected {
             let of_definition = Param::UInt(ingest_version.into());

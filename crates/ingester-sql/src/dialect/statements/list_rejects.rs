@@ -61,14 +61,14 @@ impl Query for ListRejects<'_> {
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(RecordedReject {
-            uid: row.text(0)?,
-            group_ver: row.text(1)?,
-            kind: row.text(2)?,
-            namespace: row.text(3)?,
-            name: row.text(4)?,
-            res_version: row.text(5)?,
-            reason: row.text(6)?,
-            reject_time: match row.value(7, SqlType::DateTime)? {
+            uid: row.read_text(0)?,
+            group_ver: row.read_text(1)?,
+            kind: row.read_text(2)?,
+            namespace: row.read_text(3)?,
+            name: row.read_text(4)?,
+            res_version: row.read_text(5)?,
+            reason: row.read_text(6)?,
+            reject_time: match row.read_value(7, SqlType::DateTime)? {
                 Value::Time(time) => time,
                 _ => Micros(0),
             },

@@ -1,7 +1,7 @@
 //! Reads a page of live rows.
 
 use super::versions::version;
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Version;
 use ingester_core::schema::Table;
@@ -21,7 +21,7 @@ pub struct Live<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The kind's group. Rows of another one, which a program with other kinds has left behind, are not this kind's.
-    pub group: &'a OfGroup,
+    pub group: &'a GroupFilter,
     /// Only rows of this namespace.
     pub namespace: Option<&'a str>,
     /// Include rows whose eviction is confirmed.
@@ -48,6 +48,6 @@ impl Query for Live<'_> {
     type Row = (String, Version);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, version(row, 1)?))
+        Ok((row.read_text(0)?, version(row, 1)?))
     }
 }

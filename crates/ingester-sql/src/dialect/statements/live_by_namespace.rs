@@ -1,6 +1,6 @@
 //! Counts live rows by namespace.
 
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
@@ -19,7 +19,7 @@ pub struct LiveByNamespace<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The kind's group.
-    pub group: &'a OfGroup,
+    pub group: &'a GroupFilter,
     /// The database has the [narrow key](ingester_core::schema::NARROW_KEY), which contains every column that the statement reads.
     pub narrow: bool,
 }
@@ -38,6 +38,6 @@ impl Query for LiveByNamespace<'_> {
     type Row = (String, u64);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, row.uint(1)?))
+        Ok((row.read_text(0)?, row.read_uint(1)?))
     }
 }

@@ -1,6 +1,6 @@
 //! Reads a page of the texts of live rows.
 
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::Value;
@@ -19,7 +19,7 @@ pub struct LiveTexts<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The kind's group.
-    pub group: &'a OfGroup,
+    pub group: &'a GroupFilter,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
     /// The most rows.
@@ -40,6 +40,6 @@ impl Query for LiveTexts<'_> {
     type Row = (String, Value);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, row.value(1, SqlType::Json)?))
+        Ok((row.read_text(0)?, row.read_value(1, SqlType::Json)?))
     }
 }

@@ -38,13 +38,13 @@ impl Query for LockPurgeable<'_> {
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         let standing = Standing { version: version(row, 1)?, delete_time: time(row, 6)?, evict_time: time(row, 7)? };
-        Ok((row.text(0)?, standing))
+        Ok((row.read_text(0)?, standing))
     }
 }
 
 /// A time; another value, which was written there by hand, is none.
 fn time<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Option<Micros>, C::Error> {
-    Ok(match row.value(place, SqlType::DateTime)? {
+    Ok(match row.read_value(place, SqlType::DateTime)? {
         Value::Time(time) => Some(time),
         _ => None,
     })

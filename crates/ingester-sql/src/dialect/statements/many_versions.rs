@@ -37,6 +37,6 @@ impl Query for ManyVersions<'_> {
     type Row = (String, u64);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0)))
+        Ok((row.read_text(0)?, u64::try_from(row.read_int(1)?).unwrap_or(0)))
     }
 }

@@ -38,6 +38,6 @@ impl Query for Namesakes<'_> {
     type Row = (String, String, String);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, row.text(1)?, row.text(2)?))
+        Ok((row.read_text(0)?, row.read_text(1)?, row.read_text(2)?))
     }
 }

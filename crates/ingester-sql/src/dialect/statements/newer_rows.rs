@@ -41,6 +41,6 @@ impl Query for NewerRows<'_> {
     type Row = String;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        row.read_text(0)
     }
 }

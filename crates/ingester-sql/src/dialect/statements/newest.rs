@@ -29,6 +29,6 @@ impl Query for Newest<'_> {
     type Row = Value;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.value(0, SqlType::BigIntUnsigned)
+        row.read_value(0, SqlType::BigIntUnsigned)
     }
 }

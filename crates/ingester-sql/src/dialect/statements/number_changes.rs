@@ -9,7 +9,7 @@ use ingester_core::schema::SqlType;
 #[template(
     ext = "sql",
     source = r#"UPDATE "ingester_changes" SET "seq" = "id" + ?
-WHERE "id" IN ({{ ids.len()|row_values(self.rows()) }})"#
+WHERE "id" IN ({{ ids.len()|row_values(self.describe_rows()) }})"#
 )]
 pub struct NumberChanges<'a> {
     /// The ids of the entries.
@@ -27,7 +27,7 @@ impl Statement for NumberChanges<'_> {
         std::iter::once(self.offset).chain(self.ids.iter().copied()).map(Param::Int).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf { after: 1, ..RowsOf::new(&[SqlType::BigInt]) })
     }
 }

@@ -1,7 +1,7 @@
 //! Finds former versions that are due to be purged.
 
 use super::changes_after::time_of;
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
@@ -27,7 +27,7 @@ pub struct OldVersions<'a> {
     /// The table of the kind's history.
     pub former: &'a Table,
     /// The kind's group. Rows of another one are not this kind's.
-    pub group: &'a OfGroup,
+    pub group: &'a GroupFilter,
     /// The former versions to purge.
     pub of: Old<'a>,
     /// The most versions.
@@ -61,6 +61,6 @@ impl Query for OldVersions<'_> {
     type Row = (String, Micros);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, time_of(row, 1)?))
+        Ok((row.read_text(0)?, time_of(row, 1)?))
     }
 }

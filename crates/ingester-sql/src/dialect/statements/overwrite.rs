@@ -12,7 +12,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO {{ table.name|upserted }} ({{ table.columns|names }})
-{{ rows.len()|rows_of(self.rows()) }}
+{{ rows.len()|rows_of(self.describe_rows()) }}
 {{ ["uid"]|on_conflict }}
   {{ table.columns[1..]|write_all_inserted }}"#
 )]
@@ -32,7 +32,7 @@ impl Statement for Overwrite<'_> {
         self.rows.iter().flat_map(|(row, update_time)| columns(row, *update_time)).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf::columns(self.table.columns))
     }
 }

@@ -14,7 +14,7 @@ use ingester_core::value::Micros;
     ext = "sql",
     source = r#"UPDATE {{ table.name|upserted }} SET
   {{ table.columns[1..]|write_all_inserted }}
-FROM {{ self.names()|rows_inserted(self.rows()) }}
+FROM {{ self.names()|rows_inserted(self.describe_rows()) }}
 WHERE "stored"."uid" = excluded."uid" AND "stored"."res_version" = excluded."expected version" AND "stored"."ingest_version" = excluded."ingest_version"
   AND "stored"."delete_time" IS NULL AND "stored"."evict_time" IS NULL
 RETURNING "stored"."uid""#
@@ -45,7 +45,7 @@ impl Statement for OverwriteExpected<'_> {
         rows.flat_map(|(row, expected)| columns(row, self.update_time).chain([Param::UInt(*expected)])).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         let mut rows = RowsOf::columns(self.table.columns);
         rows.types.push(SqlType::BigIntUnsigned);
         Some(rows)
@@ -56,6 +56,6 @@ impl Query for OverwriteExpected<'_> {
     type Row = String;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        row.read_text(0)
     }
 }

@@ -8,7 +8,7 @@ use ingester_core::schema::Table;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "namespace", "name"{% for column in table.indexed() %}, {{ column|shown }}{% endfor %}
+    source = r#"SELECT "namespace", "name"{% for column in table.indexed() %}, {{ column|cast_to_text }}{% endfor %}
 FROM {{ table.name|ident }}
 WHERE "delete_time" IS NULL
 ORDER BY "namespace", "name"
@@ -31,6 +31,6 @@ impl Query for Peek<'_> {
     type Row = Vec<Option<String>>;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        (0..2 + self.table.indexed().len()).map(|place| row.optional_text(place)).collect()
+        (0..2 + self.table.indexed().len()).map(|place| row.read_optional_text(place)).collect()
     }
 }

@@ -8,8 +8,8 @@ use ingester_core::schema::{Companion, Ident, Table};
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"DELETE {% if companion.is_none() %}{{ table|deleted_by_uid }}{% else %}FROM {{ self.of().0|ident }}{% endif %}
-WHERE {{ self.of().1|is_one_of(uids.len()) }}"#
+    source = r#"DELETE {% if companion.is_none() %}{{ table|deleted_by_uid }}{% else %}FROM {{ self.find_table().0|ident }}{% endif %}
+WHERE {{ self.find_table().1|is_one_of(uids.len()) }}"#
 )]
 pub struct Purge<'a> {
     /// The kind's tables.
@@ -22,7 +22,7 @@ pub struct Purge<'a> {
 
 impl Purge<'_> {
     /// The table, and its column of the uids.
-    fn of(&self) -> (Ident, &'static str) {
+    fn find_table(&self) -> (Ident, &'static str) {
         match self.companion {
             Some(companion) => (self.table.companion(companion), "obj_uid"),
             None => (self.table.name, "uid"),

@@ -9,7 +9,7 @@ use ingester_core::schema::SqlType;
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_changes"
-WHERE "id" IN ({{ ids.len()|row_values(self.rows()) }})"#
+WHERE "id" IN ({{ ids.len()|row_values(self.describe_rows()) }})"#
 )]
 pub struct PurgeChanges<'a> {
     /// The ids of the entries.
@@ -25,7 +25,7 @@ impl Statement for PurgeChanges<'_> {
         self.ids.iter().copied().map(Param::Int).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf::new(&[SqlType::BigInt]))
     }
 }

@@ -1,7 +1,7 @@
 //! Finds rows of objects that were deleted long ago.
 
 use super::changes_after::time_of;
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
@@ -21,7 +21,7 @@ pub struct Purgeable<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The kind's group. Rows of another one are not this kind's.
-    pub group: &'a OfGroup,
+    pub group: &'a GroupFilter,
     /// The time before which they were deleted.
     pub before: Micros,
     /// The last row of the batch before: its uid, and when it was deleted.
@@ -46,6 +46,6 @@ impl Query for Purgeable<'_> {
     type Row = (String, Micros);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, time_of(row, 1)?))
+        Ok((row.read_text(0)?, time_of(row, 1)?))
     }
 }

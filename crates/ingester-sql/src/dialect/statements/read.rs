@@ -35,6 +35,6 @@ impl Query for Read<'_> {
     type Row = Box<[Value]>;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        self.table.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
+        self.table.columns.iter().enumerate().map(|(place, column)| row.read_value(place, column.ty)).collect()
     }
 }

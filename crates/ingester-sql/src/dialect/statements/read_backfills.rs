@@ -23,16 +23,16 @@ impl Query for ReadBackfills {
     type Row = BackfillRow;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let count = |place| row.int(place).map(|count| u64::try_from(count).unwrap_or(0));
+        let count = |place| row.read_int(place).map(|count| u64::try_from(count).unwrap_or(0));
         Ok(BackfillRow {
-            table: row.text(0)?,
-            column: row.text(1)?,
-            migration: row.int(2)?,
-            position: row.text(3)?,
+            table: row.read_text(0)?,
+            column: row.read_text(1)?,
+            migration: row.read_int(2)?,
+            position: row.read_text(3)?,
             rows_read: count(4)?,
             rows_filled: count(5)?,
             rows_failed: count(6)?,
-            complete: row.optional_text(8)?.is_some(),
+            complete: row.read_optional_text(8)?.is_some(),
         })
     }
 }

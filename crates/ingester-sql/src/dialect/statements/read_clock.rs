@@ -18,6 +18,6 @@ impl Query for ReadClock {
     type Row = Value;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.value(0, SqlType::DateTime)
+        row.read_value(0, SqlType::DateTime)
     }
 }

@@ -37,7 +37,7 @@ impl Query for ReadCompanion<'_> {
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         // The values of a list are keys.
-        let value = if self.companion.columns().len() > 2 { row.text(2)? } else { String::new() };
-        Ok((row.text(0)?, row.text(1)?, value))
+        let value = if self.companion.columns().len() > 2 { row.read_text(2)? } else { String::new() };
+        Ok((row.read_text(0)?, row.read_text(1)?, value))
     }
 }

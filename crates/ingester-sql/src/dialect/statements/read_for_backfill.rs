@@ -62,17 +62,17 @@ impl Query for ReadForBackfill<'_> {
     type Row = RowToBackfill;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let value = |(place, column): (usize, &usize)| row.value(place + 8, self.table.columns[*column].ty);
+        let value = |(place, column): (usize, &usize)| row.read_value(place + 8, self.table.columns[*column].ty);
         Ok(RowToBackfill {
-            uid: row.text(0)?,
-            group_ver: row.text(1)?,
-            namespace: row.text(2)?,
-            name: row.text(3)?,
-            res_version: row.uint(4)?,
+            uid: row.read_text(0)?,
+            group_ver: row.read_text(1)?,
+            namespace: row.read_text(2)?,
+            name: row.read_text(3)?,
+            res_version: row.read_uint(4)?,
             // The column has 32 bits, unless it was changed by hand.
-            ingest_version: u32::try_from(row.uint(5)?).unwrap_or(u32::MAX),
-            in_cluster: row.int(6)? != 0,
-            json: row.value(7, SqlType::Json)?,
+            ingest_version: u32::try_from(row.read_uint(5)?).unwrap_or(u32::MAX),
+            in_cluster: row.read_int(6)? != 0,
+            json: row.read_value(7, SqlType::Json)?,
             values: self.places.iter().enumerate().map(value).collect::<Result<_, _>>()?,
         })
     }

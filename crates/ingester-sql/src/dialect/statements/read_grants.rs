@@ -17,6 +17,6 @@ impl Query for ReadGrants {
     type Row = String;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        row.read_text(0)
     }
 }

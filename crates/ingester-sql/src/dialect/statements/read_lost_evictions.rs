@@ -35,6 +35,11 @@ impl Query for ReadLostEvictions<'_> {
     type Row = LostRow<String>;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok(LostRow { uid: row.text(0)?, namespace: row.text(1)?, name: row.text(2)?, res_version: row.uint(3)? })
+        Ok(LostRow {
+            uid: row.read_text(0)?,
+            namespace: row.read_text(1)?,
+            name: row.read_text(2)?,
+            res_version: row.read_uint(3)?,
+        })
     }
 }

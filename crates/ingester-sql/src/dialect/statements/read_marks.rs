@@ -81,12 +81,12 @@ impl Query for ReadMarks<'_> {
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(Mark {
-            uid: row.text(0)?,
-            rule: row.text(1)?,
-            fingerprint: row.text(2)?,
-            text_hash: row.text(3)?,
+            uid: row.read_text(0)?,
+            rule: row.read_text(1)?,
+            fingerprint: row.read_text(2)?,
+            text_hash: row.read_text(3)?,
             mark_time: time_of(row, 4)?,
-            revert_time: match row.value(5, SqlType::DateTime)? {
+            revert_time: match row.read_value(5, SqlType::DateTime)? {
                 Value::Null => None,
                 Value::Time(time) => Some(time),
                 // Something else, written by hand, still says that it was reverted.

@@ -28,6 +28,6 @@ impl Query for ReadMigration {
     type Row = bool;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok(row.int(0)? != 0)
+        Ok(row.read_int(0)? != 0)
     }
 }

@@ -49,6 +49,6 @@ impl Query for ReadOther<'_> {
     type Row = Box<[Value]>;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        self.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
+        self.columns.iter().enumerate().map(|(place, column)| row.read_value(place, column.ty)).collect()
     }
 }

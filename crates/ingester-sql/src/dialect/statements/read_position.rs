@@ -44,6 +44,6 @@ impl Query for ReadPosition<'_> {
     type Row = LogState;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok(LogState { seq: row.int(0)?, horizon: row.int(1)?, horizon_version: row.uint(2)? })
+        Ok(LogState { seq: row.read_int(0)?, horizon: row.read_int(1)?, horizon_version: row.read_uint(2)? })
     }
 }

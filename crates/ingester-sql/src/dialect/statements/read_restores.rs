@@ -36,12 +36,12 @@ impl Query for ReadRestores<'_> {
     type Row = RestoreRow;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let restore_time = match row.value(2, SqlType::DateTime)? {
+        let restore_time = match row.read_value(2, SqlType::DateTime)? {
             Value::Time(time) => time,
             // Written there by hand: as if the object had been created a moment ago, so nothing is given up too early.
             _ => Micros(i64::MAX),
         };
-        Ok(RestoreRow { uid: row.text(0)?, nonce: row.text(1)?, restore_time })
+        Ok(RestoreRow { uid: row.read_text(0)?, nonce: row.read_text(1)?, restore_time })
     }
 }
 

@@ -16,6 +16,6 @@ impl Query for ReadServer {
     type Row = (String, u64);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, row.uint(1)?))
+        Ok((row.read_text(0)?, row.read_uint(1)?))
     }
 }

@@ -17,6 +17,6 @@ impl Query for ReadVariables {
     type Row = (String, String);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, row.text(1)?))
+        Ok((row.read_text(0)?, row.read_text(1)?))
     }
 }

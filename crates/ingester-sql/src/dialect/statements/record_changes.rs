@@ -10,20 +10,20 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO "ingester_changes" ("table_name", "uid", "namespace", "name", "res_version", "change", "at")
-{{ changes.len()|rows_of(self.rows()) }}"#
+{{ changes.len()|rows_of(self.describe_rows()) }}"#
 )]
 pub struct RecordChanges<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The changes.
-    pub changes: &'a [Recorded<'a>],
+    pub changes: &'a [ChangeEntry<'a>],
     /// The time of all of them.
     pub at: Micros,
 }
 
 /// A change, as the log records it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recorded<'a> {
+pub struct ChangeEntry<'a> {
     /// The object's uid.
     pub uid: &'a str,
     /// Its namespace.
@@ -33,10 +33,10 @@ pub struct Recorded<'a> {
     /// The `res_version` of its row after the change.
     pub res_version: u64,
     /// How the row changed.
-    pub what: What,
+    pub what: ChangeKind,
 }
 
-impl Recorded<'_> {
+impl ChangeEntry<'_> {
     /// The parameters of an entry in a table's log.
     pub(super) fn params<'p>(&'p self, table: &'p Table, at: Micros) -> [Param<'p>; 7] {
         [
@@ -45,7 +45,7 @@ impl Recorded<'_> {
             Param::Text(self.namespace),
             Param::Text(self.name),
             Param::UInt(self.res_version),
-            Param::Text(self.what.text()),
+            Param::Text(self.what.as_str()),
             Param::Time(at),
         ]
     }
@@ -53,7 +53,7 @@ impl Recorded<'_> {
 
 /// How an object's row changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum ChangeKind {
     /// There is a row, and there was none.
     Inserted,
     /// It has another state of the object, which is live as before, or evicted as before: a user has changed it then.
@@ -62,7 +62,7 @@ pub enum What {
     Revived,
     /// It is marked as deleted.
     Deleted,
-    /// Its object is to leave etcd, and may still be there. The eviction of a live row has this entry before [`Evicted`](What::Evicted).
+    /// Its object is to leave etcd, and may still be there. The eviction of a live row has this entry before [`Evicted`](ChangeKind::Evicted).
     Evicting,
     /// Its object has left etcd; the row lives.
     Evicted,
@@ -73,36 +73,36 @@ pub enum What {
     Reset,
 }
 
-impl What {
+impl ChangeKind {
     /// Every kind of change.
-    pub const ALL: [What; 8] = [
-        What::Inserted,
-        What::Updated,
-        What::Revived,
-        What::Deleted,
-        What::Evicting,
-        What::Evicted,
-        What::Purged,
-        What::Reset,
+    pub const ALL: [ChangeKind; 8] = [
+        ChangeKind::Inserted,
+        ChangeKind::Updated,
+        ChangeKind::Revived,
+        ChangeKind::Deleted,
+        ChangeKind::Evicting,
+        ChangeKind::Evicted,
+        ChangeKind::Purged,
+        ChangeKind::Reset,
     ];
 
     /// As the column `change` has it.
-    pub fn text(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            What::Inserted => "inserted",
-            What::Updated => "updated",
-            What::Revived => "revived",
-            What::Deleted => "deleted",
-            What::Evicting => "evicting",
-            What::Evicted => "evicted",
-            What::Purged => "purged",
-            What::Reset => "reset",
+            ChangeKind::Inserted => "inserted",
+            ChangeKind::Updated => "updated",
+            ChangeKind::Revived => "revived",
+            ChangeKind::Deleted => "deleted",
+            ChangeKind::Evicting => "evicting",
+            ChangeKind::Evicted => "evicted",
+            ChangeKind::Purged => "purged",
+            ChangeKind::Reset => "reset",
         }
     }
 
     /// The one with this text. An unknown text, which a later release may write, is a reset: so readers read the rows, which are right.
-    pub fn of(text: &str) -> Self {
-        What::ALL.into_iter().find(|what| what.text() == text).unwrap_or(What::Reset)
+    pub fn from_text(text: &str) -> Self {
+        ChangeKind::ALL.into_iter().find(|what| what.as_str() == text).unwrap_or(ChangeKind::Reset)
     }
 }
 
@@ -115,15 +115,15 @@ impl Statement for RecordChanges<'_> {
         self.changes.iter().flat_map(|change| change.params(self.table, self.at)).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         use SqlType::{BigIntUnsigned, DateTime, Text};
         Some(RowsOf::new(&[Text, Text, Text, Text, BigIntUnsigned, Text, DateTime]))
     }
 }
 
 #[cfg(test)]
-pub(super) const RECORDED: Recorded<'_> =
-    Recorded { uid: "a", namespace: "ml", name: "w", res_version: 7, what: What::Updated };
+pub(super) const RECORDED: ChangeEntry<'_> =
+    ChangeEntry { uid: "a", namespace: "ml", name: "w", res_version: 7, what: ChangeKind::Updated };
 
 #[cfg(test)]
 mod tests {
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn what_a_later_release_records_is_a_reset() {
-        for what in What::ALL {
-            assert_eq!(What::of(what.text()), what);
+        for what in ChangeKind::ALL {
+            assert_eq!(ChangeKind::from_text(what.as_str()), what);
         }
-        assert_eq!(What::of("merged"), What::Reset);
+        assert_eq!(ChangeKind::from_text("merged"), ChangeKind::Reset);
     }
 }

@@ -10,7 +10,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO "ingester_lost_evictions" ("table_name", "uid", "namespace", "name", "res_version", "lost_time")
-{{ lost.len()|rows_of(self.rows()) }}
+{{ lost.len()|rows_of(self.describe_rows()) }}
 {{ ["table_name", "uid"]|on_conflict }}
   {{ "res_version"|write_inserted }}"#
 )]
@@ -50,7 +50,7 @@ impl Statement for RecordLostEvictions<'_> {
         params
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         use SqlType::{BigIntUnsigned, DateTime, Text};
         Some(RowsOf::new(&[Text, Text, Text, Text, BigIntUnsigned, DateTime]))
     }

@@ -10,7 +10,7 @@ use ingester_core::schema::SqlType;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO "ingester_marks" ("table_name", "uid", "rule", "fingerprint", "text_hash", "mark_time", "revert_time")
-{{ marks.len()|rows_of(self.rows()) }}
+{{ marks.len()|rows_of(self.describe_rows()) }}
 {{ ["table_name", "uid", "rule"]|on_conflict }}
   {{ "fingerprint"|write_inserted }}, {{ "text_hash"|write_inserted }}, {{ "mark_time"|write_inserted }}, {{ "revert_time"|write_inserted }}"#
 )]
@@ -36,7 +36,7 @@ impl Statement for RecordMarks<'_> {
         params
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         const TEXT: SqlType = SqlType::Text;
         const TIME: SqlType = SqlType::DateTime;
         Some(RowsOf::new(&[TEXT, TEXT, TEXT, TEXT, TEXT, TIME, TIME]))

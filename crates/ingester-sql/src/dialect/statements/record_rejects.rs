@@ -10,7 +10,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO "ingester_rejects" ("uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", "reject_time")
-{{ rejects.len()|rows_of(self.rows()) }}
+{{ rejects.len()|rows_of(self.describe_rows()) }}
 {{ ["uid"]|on_conflict }}
   {{ "group_ver"|write_inserted }}, {{ "kind"|write_inserted }}, {{ "namespace"|write_inserted }}, {{ "name"|write_inserted }},
   {{ "res_version"|write_inserted }}, {{ "reason"|write_inserted }}, {{ "reject_time"|write_inserted }}"#
@@ -37,7 +37,7 @@ impl Statement for RecordRejects<'_> {
         params
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         const TEXT: SqlType = SqlType::Text;
         Some(RowsOf::new(&[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, SqlType::DateTime]))
     }

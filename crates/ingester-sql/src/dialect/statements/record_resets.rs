@@ -1,6 +1,6 @@
 //! Records resets in the log of changes.
 
-use crate::dialect::statements::What;
+use crate::dialect::statements::ChangeKind;
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
 use ingester_core::schema::Ident;
@@ -31,6 +31,6 @@ impl Statement for RecordResets {
 
     fn params(&self) -> Vec<Param<'_>> {
         let name = self.table.as_ref().map(|table| Param::Text(table.as_str()));
-        [Param::Text(What::Reset.text()), Param::Time(self.at)].into_iter().chain(name).collect()
+        [Param::Text(ChangeKind::Reset.as_str()), Param::Time(self.at)].into_iter().chain(name).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Adds entries for stored rows to the log of changes.
 
-use crate::dialect::statements::What;
+use crate::dialect::statements::ChangeKind;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
@@ -23,7 +23,7 @@ pub struct RecordRowChanges<'a> {
     /// The uids.
     pub uids: &'a [&'a str],
     /// How the rows changed, the same for all of them.
-    pub what: What,
+    pub what: ChangeKind,
     /// The time of all of them.
     pub at: Micros,
 }
@@ -35,7 +35,7 @@ impl Statement for RecordRowChanges<'_> {
 
     fn params(&self) -> Vec<Param<'_>> {
         let mut params =
-            vec![Param::Text(self.table.name.as_str()), Param::Text(self.what.text()), Param::Time(self.at)];
+            vec![Param::Text(self.table.name.as_str()), Param::Text(self.what.as_str()), Param::Time(self.at)];
         params.extend(Param::texts(self.uids));
         params
     }

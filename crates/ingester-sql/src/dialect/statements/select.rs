@@ -1,8 +1,8 @@
 //! Reads a page of the rows that a query asks for.
 
-use crate::dialect::conditions::{Reached, Within, condition_params, places, range_params, route_params};
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Range, Sql, Statement, filters};
-use crate::query::{Checked, Route};
+use crate::dialect::conditions::{RangedQuery, RoutedQuery, condition_params, places, range_params, route_params};
+use crate::dialect::{Columns, Dialect, GroupFilter, Param, Query, Range, Sql, Statement, filters};
+use crate::query::{CheckedQuery, Route};
 use askama::Template;
 use ingester_core::schema::{Column, base};
 use ingester_core::value::Value;
@@ -24,8 +24,8 @@ LIMIT {{ limit|number }}{% if in_two_steps %}) AS "page"
 ORDER BY {{ query|found_order }}{% endif %}"#
 )]
 pub struct Select<'a> {
-    query: &'a Checked,
-    group: &'a OfGroup,
+    query: &'a CheckedQuery,
+    group: &'a GroupFilter,
     range: &'a Range<'a>,
     route: Route,
     columns: Vec<Column>,
@@ -39,8 +39,8 @@ impl<'a> Select<'a> {
     /// The page of up to `limit` rows of the range, with the columns at the places of [`Select::places`]. The server ends it after so
     /// many milliseconds.
     pub fn new(
-        query: &'a Checked,
-        group: &'a OfGroup,
+        query: &'a CheckedQuery,
+        group: &'a GroupFilter,
         wanted: &[usize],
         (range, route): (&'a Range<'a>, Route),
         limit: usize,
@@ -60,19 +60,19 @@ impl<'a> Select<'a> {
 
     /// Returns the positions of the columns that are read if these are wanted: the uid comes first, and the columns of the order are
     /// included.
-    pub fn places(query: &Checked, wanted: &[usize]) -> Vec<usize> {
+    pub fn places(query: &CheckedQuery, wanted: &[usize]) -> Vec<usize> {
         places(wanted, query.order())
     }
 }
 
-impl Reached for Select<'_> {
-    fn reached(&self) -> (&Checked, Route) {
+impl RoutedQuery for Select<'_> {
+    fn reached(&self) -> (&CheckedQuery, Route) {
         (self.query, self.route)
     }
 }
 
-impl Within for Select<'_> {
-    fn within(&self) -> (&Checked, &Range<'_>) {
+impl RangedQuery for Select<'_> {
+    fn within(&self) -> (&CheckedQuery, &Range<'_>) {
         (self.query, self.range)
     }
 }
@@ -105,7 +105,7 @@ impl Query for Select<'_> {
         // A page has many rows, so each is allocated at once.
         let mut values = Vec::with_capacity(self.columns.len());
         for (place, column) in self.columns.iter().enumerate() {
-            values.push(row.value(place, column.ty)?);
+            values.push(row.read_value(place, column.ty)?);
         }
         Ok(values.into_boxed_slice())
     }
@@ -118,7 +118,7 @@ mod tests {
     use crate::query::{Condition, Filter, Order, Query, States, Test};
     use ingester_core::schema::Ident;
 
-    fn checked(query: Query) -> Checked {
+    fn checked(query: Query) -> CheckedQuery {
         query.check(&TABLE).unwrap()
     }
 
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let group = &OfGroup::new("example.com");
+        let group = &GroupFilter::new("example.com");
         let everything = checked(Query::default());
         let newest = checked(Query {
             namespaces: vec!["ml".into()],

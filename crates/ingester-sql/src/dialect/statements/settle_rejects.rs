@@ -9,7 +9,7 @@ use ingester_core::schema::SqlType;
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_rejects"
-WHERE "kind" = ? AND ("uid", "res_version") IN ({{ versions.len()|row_values(self.rows()) }})"#
+WHERE "kind" = ? AND ("uid", "res_version") IN ({{ versions.len()|row_values(self.describe_rows()) }})"#
 )]
 pub struct SettleRejects<'a> {
     /// The kind: an object of another one may have the same uid in files that were written by hand.
@@ -28,7 +28,7 @@ impl Statement for SettleRejects<'_> {
         std::iter::once(Param::Text(self.kind)).chain(versions).collect()
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf { after: 1, ..RowsOf::new(&[SqlType::Text; 2]) })
     }
 }

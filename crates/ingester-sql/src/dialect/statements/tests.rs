@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::dialect::tests::*;
-use crate::dialect::{Dialect, OfGroup, Param, Statement as _};
+use crate::dialect::{Dialect, GroupFilter, Param, Statement as _};
 use crate::query::{Filter, Query, Route, Test};
 use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Ident};
@@ -38,7 +38,7 @@ read_well! {
     clear_rejects { snapshot(&ClearRejects { kind: "Widget", uids: UIDS }); }
     confirm_evictions { snapshot(&ConfirmEvictions { table: &TABLE, uids: UIDS }); }
     count_at {
-        let group = &OfGroup::new("");
+        let group = &GroupFilter::new("");
         let until = |field, test: fn(Value) -> Test| Query {
             filters: vec![Filter::field(field, test(Value::Time(NOW)))],
             ..Query::default()
@@ -64,7 +64,7 @@ read_well! {
     }
     count_rows {
         let query = &Query::default().check(&TABLE).unwrap();
-        let group = &OfGroup::new("");
+        let group = &GroupFilter::new("");
         let all = CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
         let owner = TABLE.columns.iter().find(|column| column.name.as_str() == "owner");
         let by = CountRows { by: owner, limit: 20, ..all };
@@ -74,7 +74,7 @@ read_well! {
     created_over_time {
         let moments = &[NOW, NOW];
         let all = CreatedOverTime { table: &TABLE, group: None, moments, milliseconds: 30_000 };
-        let group = &OfGroup::new("example.com");
+        let group = &GroupFilter::new("example.com");
         snapshot_of("CreatedOverTime", &[&all, &CreatedOverTime { group: Some(group), ..all }]);
     }
     delete_companion {
@@ -90,7 +90,7 @@ read_well! {
     end_backfill { snapshot(&EndBackfill { table: "widget", column: "owner", complete_time: NOW }); }
     end_later { snapshot(&EndLater { former: &FORMER, uids: UIDS, from: NOW, to: Micros(NOW.0 + 1) }); }
     ends_over_time {
-        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
+        let (group, core) = (&GroupFilter::new("example.com"), &GroupFilter::new(""));
         let moments = &[NOW, NOW];
         let over_time = EndsOverTime { table: &TABLE, group, moments, narrow: true, milliseconds: 30_000 };
         let now = EndsOverTime { group: core, moments: &[], narrow: false, ..over_time };
@@ -98,7 +98,7 @@ read_well! {
     }
     explain {
         let query = &Query::default().check(&TABLE).unwrap();
-        let group = &OfGroup::new("example.com");
+        let group = &GroupFilter::new("example.com");
         let statement =
             &CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
         snapshot(&Explain { statement, dialect: Dialect::Sqlite });
@@ -112,12 +112,12 @@ read_well! {
     forget_migration { snapshot(&ForgetMigration { ledger: LEDGER, version: 2 }); }
     forget_rejects {
         let all = ForgetRejects { of: RejectsOf::default() };
-        let kinds = &[OfKind::of("Widget")];
+        let kinds = &[KindRejects::in_any_group("Widget")];
         let some = ForgetRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS } };
         let kinds = &[
-            OfKind { kind: "Widget", group: Some(OfGroup::new("example.com")) },
-            OfKind { kind: "Event", group: Some(OfGroup::new("")) },
-            OfKind::of("Gadget"),
+            KindRejects { kind: "Widget", group: Some(GroupFilter::new("example.com")) },
+            KindRejects { kind: "Event", group: Some(GroupFilter::new("")) },
+            KindRejects::in_any_group("Gadget"),
         ];
         let grouped = ForgetRejects { of: RejectsOf { kinds, ..RejectsOf::default() } };
         snapshot_of("ForgetRejects", &[&all, &some, &grouped]);
@@ -131,19 +131,19 @@ read_well! {
         snapshot_of("Insert", &[&insert, &Insert { skip: true, ..insert }]);
     }
     keep_versions {
-        let (table, former, change) = (&WITH_HISTORY, &FORMER, What::Updated);
+        let (table, former, change) = (&WITH_HISTORY, &FORMER, ChangeKind::Updated);
         let keep = KeepVersions { table, former, uids: UIDS, valid_to: NOW, change, expected: None };
         snapshot_of("KeepVersions", &[&keep, &KeepVersions { uids: &UIDS[..1], expected: Some((7, 3)), ..keep }]);
     }
     latest_definition { snapshot(&LatestDefinition { table: &TABLE }); }
     list_rejects {
         let all = ListRejects { of: RejectsOf::default(), limit: 2, milliseconds: 30_000 };
-        let kinds = &[OfKind::of("Widget")];
+        let kinds = &[KindRejects::in_any_group("Widget")];
         let some = ListRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS }, ..all };
         snapshot_of("ListRejects", &[&all, &some]);
     }
     live {
-        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
+        let (group, core) = (&GroupFilter::new("example.com"), &GroupFilter::new(""));
         let all = Live { table: &TABLE, group, namespace: None, confirmed: true, after: "", limit: 2, narrow: true };
         let of_namespace = Live { namespace: Some("ml"), ..all };
         let of_core = Live { group: core, namespace: Some("ml"), ..all };
@@ -152,14 +152,14 @@ read_well! {
         snapshot_of("Live", &[&all, &of_namespace, &of_core, &unconfirmed, &by_uid]);
     }
     live_by_namespace {
-        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
+        let (group, core) = (&GroupFilter::new("example.com"), &GroupFilter::new(""));
         let counted = LiveByNamespace { table: &TABLE, group, narrow: true };
         let of_core = LiveByNamespace { group: core, narrow: false, ..counted };
         snapshot_of("LiveByNamespace", &[&counted, &of_core]);
     }
     live_texts {
-        let group = &OfGroup::new("example.com");
-        let core = &OfGroup::new("");
+        let group = &GroupFilter::new("example.com");
+        let core = &GroupFilter::new("");
         let page = LiveTexts { table: &TABLE, group, after: "a", limit: 2 };
         snapshot_of("LiveTexts", &[&page, &LiveTexts { group: core, ..page }]);
     }
@@ -178,7 +178,7 @@ read_well! {
     }
     number_changes { snapshot(&NumberChanges { ids: &[7, 9], offset: 1000 }); }
     old_versions {
-        let group = &OfGroup::new("example.com");
+        let group = &GroupFilter::new("example.com");
         let before = OldVersions { former: &FORMER, group, of: Old::Before(NOW), limit: 2 };
         let first = OldVersions { of: Old::Of("a"), ..before };
         snapshot_of("OldVersions", &[&before, &first]);
@@ -205,7 +205,7 @@ read_well! {
     }
     purge_changes { snapshot(&PurgeChanges { ids: &[7, 9] }); }
     purgeable {
-        let group = &OfGroup::new("example.com");
+        let group = &GroupFilter::new("example.com");
         let first = Purgeable { table: &TABLE, group, before: NOW, behind: None, limit: 2 };
         let next = Purgeable { behind: Some(("a", NOW)), ..first };
         snapshot_of("Purgeable", &[&first, &next]);
@@ -308,7 +308,7 @@ read_well! {
         snapshot(&RecordRestore { table: TABLE.name, uid: "a", nonce: "0f", restore_time: NOW });
     }
     record_row_changes {
-        snapshot(&RecordRowChanges { table: &TABLE, uids: UIDS, what: What::Deleted, at: NOW });
+        snapshot(&RecordRowChanges { table: &TABLE, uids: UIDS, what: ChangeKind::Deleted, at: NOW });
     }
     record_setting { snapshot(&RecordSetting { name: "cluster", value: "uid" }); }
     rejected_uids { snapshot(&RejectedUids { limit: 2 }); }
@@ -325,11 +325,11 @@ read_well! {
         snapshot(&step);
     }
     tombstone {
-        let gone = Gone { uid: "a", res_version: 7, delete_time: NOW };
+        let gone = GoneObject { uid: "a", res_version: 7, delete_time: NOW };
         snapshot(&Tombstone { table: &TABLE, gone: &[gone, gone], update_time: NOW });
     }
     tombstone_older {
-        let gone = Gone { uid: "a", res_version: 7, delete_time: NOW };
+        let gone = GoneObject { uid: "a", res_version: 7, delete_time: NOW };
         let tombstone = TombstoneOlder { table: &TABLE, gone: &[gone, gone], update_time: NOW };
         let judging = Dialect::ALL.into_iter().filter(|dialect| dialect.judges());
         snapshot_on(judging, "TombstoneOlder", &[&tombstone]);

@@ -11,14 +11,14 @@ use ingester_core::value::Micros;
     ext = "sql",
     source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
 INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "json", "res_version", "delete_time", "update_time")
-{{ gone.len()|rows_of(self.rows()) }}
+{{ gone.len()|rows_of(self.describe_rows()) }}
 {{ ["uid"]|on_conflict }} {{ "res_version"|write_inserted }}, {{ "delete_time"|write_inserted }}, {{ "update_time"|write_inserted }}"#
 )]
 pub struct Tombstone<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The objects that are gone.
-    pub gone: &'a [Gone<'a>],
+    pub gone: &'a [GoneObject<'a>],
     /// `update_time` of all of them.
     pub update_time: Micros,
 }
@@ -32,7 +32,7 @@ impl Statement for Tombstone<'_> {
         params(self.gone, self.update_time)
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf { shape: "?, '', '', '', '{}', ?, ?, ?".into(), ..RowsOf::new(&TYPES) })
     }
 }
@@ -41,8 +41,8 @@ impl Statement for Tombstone<'_> {
 pub(super) const TYPES: [SqlType; 4] = [SqlType::Text, SqlType::BigIntUnsigned, SqlType::DateTime, SqlType::DateTime];
 
 /// Its values.
-pub(super) fn params<'a>(gone: &'a [Gone<'a>], update_time: Micros) -> Vec<Param<'a>> {
-    let of = |gone: &'a Gone<'a>| {
+pub(super) fn params<'a>(gone: &'a [GoneObject<'a>], update_time: Micros) -> Vec<Param<'a>> {
+    let of = |gone: &'a GoneObject<'a>| {
         let update_time = Param::Time(update_time);
         [Param::Text(gone.uid), Param::UInt(gone.res_version), Param::Time(gone.delete_time), update_time]
     };
@@ -51,7 +51,7 @@ pub(super) fn params<'a>(gone: &'a [Gone<'a>], update_time: Micros) -> Vec<Param
 
 /// An object that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gone<'a> {
+pub struct GoneObject<'a> {
     /// Its uid.
     pub uid: &'a str,
     /// The resourceVersion at which it was found to be gone.

@@ -1,7 +1,7 @@
 //! Marks rows as deleted if they are not of a later version.
 
-use super::record_changes::{Recorded, What};
-use super::tombstone::{Gone, TYPES, params};
+use super::record_changes::{ChangeEntry, ChangeKind};
+use super::tombstone::{GoneObject, TYPES, params};
 use crate::dialect::{Columns, Dialect, Param, Query, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
@@ -13,7 +13,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"UPDATE {{ table.name|upserted }} SET {{ "res_version"|write_inserted }}, {{ "delete_time"|write_inserted }}, {{ "update_time"|write_inserted }}
-FROM {{ ["uid", "res_version", "delete_time", "update_time"]|rows_inserted(self.rows()) }}
+FROM {{ ["uid", "res_version", "delete_time", "update_time"]|rows_inserted(self.describe_rows()) }}
 WHERE "stored"."uid" = excluded."uid" AND "stored"."res_version" <= excluded."res_version"
   AND "stored"."delete_time" IS NULL AND "stored"."evict_time" IS NULL
 RETURNING "stored"."uid", "stored"."namespace", "stored"."name", "stored"."res_version""#
@@ -22,14 +22,14 @@ pub struct TombstoneOlder<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The objects that are gone.
-    pub gone: &'a [Gone<'a>],
+    pub gone: &'a [GoneObject<'a>],
     /// `update_time` of all of them.
     pub update_time: Micros,
 }
 
 /// A row that is marked as deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marked {
+pub struct MarkedRow {
     /// The object's uid.
     pub uid: String,
     /// Its namespace.
@@ -40,11 +40,11 @@ pub struct Marked {
     pub res_version: u64,
 }
 
-impl Marked {
+impl MarkedRow {
     /// Its entry of the log.
-    pub fn recorded(&self) -> Recorded<'_> {
-        let Marked { uid, namespace, name, res_version } = self;
-        Recorded { uid, namespace, name, res_version: *res_version, what: What::Deleted }
+    pub fn recorded(&self) -> ChangeEntry<'_> {
+        let MarkedRow { uid, namespace, name, res_version } = self;
+        ChangeEntry { uid, namespace, name, res_version: *res_version, what: ChangeKind::Deleted }
     }
 }
 
@@ -57,15 +57,20 @@ impl Statement for TombstoneOlder<'_> {
         params(self.gone, self.update_time)
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf::new(&TYPES))
     }
 }
 
 impl Query for TombstoneOlder<'_> {
-    type Row = Marked;
+    type Row = MarkedRow;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok(Marked { uid: row.text(0)?, namespace: row.text(1)?, name: row.text(2)?, res_version: row.uint(3)? })
+        Ok(MarkedRow {
+            uid: row.read_text(0)?,
+            namespace: row.read_text(1)?,
+            name: row.read_text(2)?,
+            res_version: row.read_uint(3)?,
+        })
     }
 }

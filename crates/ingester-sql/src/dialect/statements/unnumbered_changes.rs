@@ -1,7 +1,7 @@
 //! Reads entries of the log without a number.
 
 use super::changes_after::time_of;
-use crate::dialect::statements::What;
+use crate::dialect::statements::ChangeKind;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
@@ -49,8 +49,8 @@ impl Query for UnnumberedChanges<'_> {
     type Row = UnnumberedChange;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let is_reset = What::of(&row.text(3)?) == What::Reset;
-        let reset_version = if is_reset { row.uint(2)? } else { 0 };
-        Ok(UnnumberedChange { id: row.int(0)?, at: time_of(row, 1)?, reset_version })
+        let is_reset = ChangeKind::from_text(&row.read_text(3)?) == ChangeKind::Reset;
+        let reset_version = if is_reset { row.read_uint(2)? } else { 0 };
+        Ok(UnnumberedChange { id: row.read_int(0)?, at: time_of(row, 1)?, reset_version })
     }
 }

@@ -1,7 +1,7 @@
 //! Overwrites one row of the main table, if it is the expected one.
 
 use super::insert::columns;
-use crate::dialect::statements::Recorded;
+use crate::dialect::statements::ChangeEntry;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
@@ -40,7 +40,7 @@ pub struct Update<'a> {
     /// The table of the kind's history, if it has one: the row is written if it was kept there, as a version that ends at the same time.
     pub former: Option<&'a Table>,
     /// The entry of the log that the same statement adds.
-    pub record: Option<Recorded<'a>>,
+    pub record: Option<ChangeEntry<'a>>,
 }
 
 impl Statement for Update<'_> {

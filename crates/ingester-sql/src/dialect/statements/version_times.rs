@@ -41,6 +41,6 @@ impl Query for VersionTimes<'_> {
     type Row = (String, Version, Micros);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, version(row, 1)?, time_of(row, 6)?))
+        Ok((row.read_text(0)?, version(row, 1)?, time_of(row, 6)?))
     }
 }

@@ -37,17 +37,17 @@ impl Query for Versions<'_> {
     type Row = (String, Version);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, version(row, 1)?))
+        Ok((row.read_text(0)?, version(row, 1)?))
     }
 }
 
 /// `res_version`, `ingest_version`, the two flags and `evict_confirmed`, from the column at `place` on.
 pub(super) fn version<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Version, C::Error> {
     Ok(Version {
-        res_version: row.uint(place)?,
+        res_version: row.read_uint(place)?,
         // The column has 32 bits, unless it was changed by hand.
-        ingest_version: u32::try_from(row.uint(place + 1)?).unwrap_or(u32::MAX),
-        deleted: row.int(place + 2)? != 0,
-        eviction: Eviction::stored(row.int(place + 3)? != 0, &row.value(place + 4, SqlType::Boolean)?),
+        ingest_version: u32::try_from(row.read_uint(place + 1)?).unwrap_or(u32::MAX),
+        deleted: row.read_int(place + 2)? != 0,
+        eviction: Eviction::stored(row.read_int(place + 3)? != 0, &row.read_value(place + 4, SqlType::Boolean)?),
     })
 }

@@ -11,7 +11,7 @@ use ingester_core::schema::{SqlType, Table, base};
     ext = "sql",
     source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
 INSERT INTO {{ table.name|upserted }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time"{% if !self.writes_json() %}, "json"{% endif %}, "ingest_version"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
-{{ rows.len()|rows_of(self.rows()) }}
+{{ rows.len()|rows_of(self.describe_rows()) }}
 {{ ["uid"]|on_conflict }}
   {{ "ingest_version"|write_inserted }}
 {%- for place in places.iter().copied() %},
@@ -24,7 +24,7 @@ pub struct WriteBackfilled<'a> {
     /// The places of the columns.
     pub places: &'a [usize],
     /// The rows as they should be today.
-    pub rows: &'a [&'a Backfilled],
+    pub rows: &'a [&'a BackfilledRow],
 }
 
 impl WriteBackfilled<'_> {
@@ -41,7 +41,7 @@ impl Statement for WriteBackfilled<'_> {
 
     fn params(&self) -> Vec<Param<'_>> {
         let mut params = Vec::with_capacity(self.rows.len() * (2 + self.places.len()));
-        for Backfilled { uid, ingest_version, row } in self.rows.iter().copied() {
+        for BackfilledRow { uid, ingest_version, row } in self.rows.iter().copied() {
             params.push(Param::Text(uid));
             params.push(Param::UInt((*ingest_version).into()));
             params.extend(self.places.iter().map(|place| Param::Value(&row.values[*place])));
@@ -49,7 +49,7 @@ impl Statement for WriteBackfilled<'_> {
         params
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         let own = [SqlType::Text, SqlType::IntUnsigned].into_iter();
         let types: Vec<SqlType> = own.chain(self.places.iter().map(|place| self.table.columns[*place].ty)).collect();
         let json = if self.writes_json() { "" } else { "'{}', " };
@@ -60,7 +60,7 @@ impl Statement for WriteBackfilled<'_> {
 
 /// A row with new values to write.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Backfilled {
+pub struct BackfilledRow {
     /// The stored uid.
     pub uid: String,
     /// The definition that the stored row has afterwards.
@@ -69,7 +69,7 @@ pub struct Backfilled {
     pub row: Row,
 }
 
-impl Backfilled {
+impl BackfilledRow {
     /// About how many bytes it takes in a statement's packet that writes the columns at `places`.
     pub fn bytes(&self, places: &[usize]) -> usize {
         self.uid.len() + 32 + places.iter().map(|place| self.row.values[*place].bytes()).sum::<usize>()
@@ -81,13 +81,13 @@ mod tests {
     use super::*;
     use crate::dialect::tests::*;
 
-    fn backfilled(uid: &str) -> Backfilled {
-        Backfilled { uid: uid.into(), ingest_version: 3, row: row() }
+    fn backfilled(uid: &str) -> BackfilledRow {
+        BackfilledRow { uid: uid.into(), ingest_version: 3, row: row() }
     }
 
     #[test]
     fn reads_well() {
-        let rows: &[&Backfilled] = &[&backfilled("a"), &backfilled("b")];
+        let rows: &[&BackfilledRow] = &[&backfilled("a"), &backfilled("b")];
         let write = WriteBackfilled { table: &TABLE, places: &[13, 14], rows };
         let with_json = WriteBackfilled { places: &[base::JSON, 13], ..write };
         snapshot_of("WriteBackfilled", &[&write, &WriteBackfilled { table: &STAYING, ..write }, &with_json]);

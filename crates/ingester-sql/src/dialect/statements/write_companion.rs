@@ -9,7 +9,7 @@ use ingester_core::schema::{Companion, Table};
 #[template(
     ext = "sql",
     source = r#"INSERT INTO {{ table.companion(*companion)|ident }} ({{ companion.columns()|names }})
-{{ rows.len()|rows_of(self.rows()) }}
+{{ rows.len()|rows_of(self.describe_rows()) }}
 {% if !new %}{{ companion.primary_key()|on_conflict }} {{ "value"|write_inserted }}{% endif %}"#
 )]
 pub struct WriteCompanion<'a> {
@@ -33,12 +33,12 @@ impl Statement for WriteCompanion<'_> {
         let mut params = Vec::with_capacity(self.rows.len() * columns.len());
         for (uid, key, value) in self.rows {
             let texts = [*uid, *key, *value];
-            params.extend(columns.iter().zip(texts).map(|(column, text)| Param::stored(column.ty, text)));
+            params.extend(columns.iter().zip(texts).map(|(column, text)| Param::from_stored(column.ty, text)));
         }
         params
     }
 
-    fn rows(&self) -> Option<RowsOf> {
+    fn describe_rows(&self) -> Option<RowsOf> {
         Some(RowsOf { skips_unfit: true, ..RowsOf::columns(self.companion.columns()) })
     }
 }

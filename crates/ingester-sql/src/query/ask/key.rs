@@ -192,7 +192,7 @@ impl AskKey {
     }
 
     /// The key that asks for this.
-    pub(super) fn of(meaning: Meaning) -> &'static AskKey {
+    pub(super) fn for_meaning(meaning: Meaning) -> &'static AskKey {
         KEYS.iter().find(|key| key.meaning == meaning).expect("a row of the table")
     }
 
@@ -207,7 +207,7 @@ impl AskKey {
     }
 
     /// Its name in a text in this spelling: an option with `--`, anything else between backticks.
-    pub fn shown(&self, spelling: Spelling) -> String {
+    pub fn render(&self, spelling: Spelling) -> String {
         match self.name(spelling) {
             Some(name) if spelling == Command => format!("--{name}"),
             Some(name) => format!("`{name}`"),
@@ -228,7 +228,7 @@ impl AskKey {
     /// Describes the key in one line. Other keys appear in it under their names in this spelling.
     pub fn about(&self, spelling: Spelling) -> String {
         ROWS.iter().zip(AskKey::all()).fold(self.about.to_owned(), |about, (row, key)| {
-            about.replace(&format!("{{{}}}", row.name), &key.shown(spelling))
+            about.replace(&format!("{{{}}}", row.name), &key.render(spelling))
         })
     }
 }
@@ -244,7 +244,7 @@ mod tests {
         let key = AskKey::named(Spelling::Command, "created-after").unwrap();
         assert_eq!(AskKey::named(Spelling::Saved, "createdAfter"), Some(key));
         assert_eq!(
-            Spelling::ALL.map(|spelling| key.shown(spelling)),
+            Spelling::ALL.map(|spelling| key.render(spelling)),
             ["--created-after", "`created-after`", "`created-after`", "`createdAfter`"]
         );
     }

@@ -36,7 +36,7 @@ pub struct Ask {
     at: Option<AsOf>,
 }
 
-/// A question that cannot be asked: the wrong key, as its spelling [shows](AskKey::shown) it, and the mistake in its value.
+/// A question that cannot be asked: the wrong key, as its spelling [shows](AskKey::render) it, and the mistake in its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}", key.trim_matches('`'))]
 pub struct KeyError {
@@ -156,7 +156,7 @@ impl Ask {
     }
 
     fn wrong(&self, key: &AskKey, what: impl Into<String>) -> KeyError {
-        KeyError { key: key.shown(self.spelling), what: what.into() }
+        KeyError { key: key.render(self.spelling), what: what.into() }
     }
 
     /// Adds a namespace that no key names, for example the one in a URL's path.
@@ -187,7 +187,7 @@ impl Ask {
     pub fn query(mut self) -> Result<Query, KeyError> {
         let states = match (self.states, self.deleted) {
             (Some(states), Some(key)) if !states.deleted => {
-                let state = AskKey::of(Meaning::States).shown(self.spelling);
+                let state = AskKey::for_meaning(Meaning::States).render(self.spelling);
                 let what = format!(
                     "objects that are live or evicted have no time of deletion: leave out {state}, or add `deleted` to it"
                 );
@@ -218,7 +218,7 @@ impl Ask {
     /// As [`Ask::query`]; and if no object can pass both, because they name other namespaces, uids or states.
     pub fn within(self, saved: Ask) -> Result<Query, KeyError> {
         let apart = |key: &AskKey, other: &AskKey| {
-            let other = other.shown(saved.spelling);
+            let other = other.render(saved.spelling);
             self.wrong(key, format!("no object passes both this and {other} of the saved query: leave one of them out"))
         };
         let both = |one: &[String], other: &[String], meaning: Meaning| {
@@ -226,7 +226,7 @@ impl Ask {
                 (all, []) | ([], all) => return Ok(all.to_vec()),
                 _ => one.iter().filter(|text| other.contains(text)).cloned().collect(),
             };
-            let key = AskKey::of(meaning);
+            let key = AskKey::for_meaning(meaning);
             if all.is_empty() { Err(apart(key, key)) } else { Ok(all) }
         };
         let namespaces = both(&self.namespaces, &saved.namespaces, Meaning::Namespaces)?;
@@ -237,10 +237,14 @@ impl Ask {
         };
         match (self.states, saved.states, self.deleted, saved.deleted) {
             (Some(_), Some(_), ..) if states == Some(States::NONE) => {
-                return Err(apart(AskKey::of(Meaning::States), AskKey::of(Meaning::States)));
+                return Err(apart(AskKey::for_meaning(Meaning::States), AskKey::for_meaning(Meaning::States)));
             }
-            (_, Some(states), Some(key), _) if !states.deleted => return Err(apart(key, AskKey::of(Meaning::States))),
-            (Some(states), _, _, Some(key)) if !states.deleted => return Err(apart(AskKey::of(Meaning::States), key)),
+            (_, Some(states), Some(key), _) if !states.deleted => {
+                return Err(apart(key, AskKey::for_meaning(Meaning::States)));
+            }
+            (Some(states), _, _, Some(key)) if !states.deleted => {
+                return Err(apart(AskKey::for_meaning(Meaning::States), key));
+            }
             _ => {}
         }
         let mut filters = self.clone().query()?.filters;

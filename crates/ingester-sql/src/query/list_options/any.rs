@@ -13,7 +13,7 @@ const VALUE: &str = "google.protobuf.Value";
 
 /// The content of an `Any`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Matched {
+pub(super) enum AnyContent {
     Null,
     One(Value),
     Several(Vec<Value>),
@@ -21,15 +21,15 @@ pub(super) enum Matched {
 
 /// Reads `{"@type": "type.googleapis.com/google.protobuf.StringValue", "value": "a"}`, which is protobuf's JSON, or
 /// `{"type_url": "...", "value": "<base64>"}`, which is how Go writes the struct.
-pub(super) fn read(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
+pub(super) fn read(member: &Element<'_>) -> Result<AnyContent, ListOptionsError> {
     if member.json.get("@type").is_none() {
         return read_bytes(member);
     }
     let [name, content] = member.message(["@type", "value"])?;
     let name = name.ok_or_else(|| member.fault("expected a type"))?;
-    match type_name(name.text()?) {
-        STRING => Ok(Matched::One(Value::text(content.map_or(Ok(""), |content| content.text())?))),
-        VALUE => content.map_or(Ok(Matched::Null), |content| of_json(&content)),
+    match type_name(name.read_text()?) {
+        STRING => Ok(AnyContent::One(Value::text(content.map_or(Ok(""), |content| content.read_text())?))),
+        VALUE => content.map_or(Ok(AnyContent::Null), |content| of_json(&content)),
         other => Err(unknown(&name, other)),
     }
 }
@@ -43,7 +43,7 @@ fn unknown(member: &Element<'_>, name: &str) -> ListOptionsError {
     member.fault(format!("expected {STRING} or {VALUE}, found `{}`", shortened(name)))
 }
 
-fn of_json(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
+fn of_json(member: &Element<'_>) -> Result<AnyContent, ListOptionsError> {
     let scalar = |json: &Json| match json {
         Json::Bool(value) => Some(Value::Bool(*value)),
         Json::String(text) => Some(Value::text(text.as_str())),
@@ -55,8 +55,8 @@ fn of_json(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
         Json::Null | Json::Array(_) | Json::Object(_) => None,
     };
     let value = match member.json {
-        Json::Array(elements) => elements.iter().map(scalar).collect::<Option<_>>().map(Matched::Several),
-        json => scalar(json).map(Matched::One),
+        Json::Array(elements) => elements.iter().map(scalar).collect::<Option<_>>().map(AnyContent::Several),
+        json => scalar(json).map(AnyContent::One),
     };
     value.ok_or_else(|| member.fault("expected a text, a number, a boolean, or a list of these"))
 }
@@ -70,20 +70,20 @@ fn of_number(number: f64) -> Option<Value> {
     number.is_finite().then_some(Value::Double(number))
 }
 
-fn read_bytes(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
+fn read_bytes(member: &Element<'_>) -> Result<AnyContent, ListOptionsError> {
     let Json::Object(_) = member.json else { return Err(member.expected("a google.protobuf.Any")) };
     let [address, content] = member.message(["type_url", "value"])?;
     let bytes = match &content {
-        Some(content) => decode(content.text()?).ok_or_else(|| content.fault("expected base64"))?,
+        Some(content) => decode(content.read_text()?).ok_or_else(|| content.fault("expected base64"))?,
         None => Vec::new(),
     };
     let content = content.as_ref().unwrap_or(member);
     let broken = |name| content.fault(format!("these are not the bytes of a {name}"));
-    match address.as_ref().map_or(Ok(""), Element::text).map(type_name)? {
+    match address.as_ref().map_or(Ok(""), Element::read_text).map(type_name)? {
         "" => String::from_utf8(bytes)
-            .map(|text| Matched::One(Value::text(text)))
+            .map(|text| AnyContent::One(Value::text(text)))
             .map_err(|_| content.fault("expected the bytes of a text in UTF-8")),
-        STRING => string_of(&bytes).map(Matched::One).ok_or_else(|| broken(STRING)),
+        STRING => string_of(&bytes).map(AnyContent::One).ok_or_else(|| broken(STRING)),
         VALUE => value_of(&bytes, false)
             .ok_or_else(|| broken("google.protobuf.Value that is a text, a number, a boolean, or a list of these")),
         other => Err(unknown(address.as_ref().unwrap_or(member), other)),
@@ -153,15 +153,15 @@ fn string_of(mut bytes: &[u8]) -> Option<Value> {
 }
 
 /// A list in a list is not one of these values.
-fn value_of(mut bytes: &[u8], in_list: bool) -> Option<Matched> {
-    let mut matched = Matched::Null;
+fn value_of(mut bytes: &[u8], in_list: bool) -> Option<AnyContent> {
+    let mut matched = AnyContent::Null;
     while !bytes.is_empty() {
         matched = match field(&mut bytes)? {
-            (1, Wire::Varint(_)) => Matched::Null,
-            (2, Wire::Fixed64(bits)) => Matched::One(of_number(f64::from_bits(bits))?),
-            (3, Wire::Bytes(text)) => Matched::One(Value::text(std::str::from_utf8(text).ok()?)),
-            (4, Wire::Varint(truth)) => Matched::One(Value::Bool(truth != 0)),
-            (6, Wire::Bytes(list)) if !in_list => Matched::Several(elements_of(list)?),
+            (1, Wire::Varint(_)) => AnyContent::Null,
+            (2, Wire::Fixed64(bits)) => AnyContent::One(of_number(f64::from_bits(bits))?),
+            (3, Wire::Bytes(text)) => AnyContent::One(Value::text(std::str::from_utf8(text).ok()?)),
+            (4, Wire::Varint(truth)) => AnyContent::One(Value::Bool(truth != 0)),
+            (6, Wire::Bytes(list)) if !in_list => AnyContent::Several(elements_of(list)?),
             // A struct, or a wrong type.
             (1..=6, _) => return None,
             _ => matched,
@@ -176,8 +176,8 @@ fn elements_of(mut bytes: &[u8]) -> Option<Vec<Value>> {
     while !bytes.is_empty() {
         match field(&mut bytes)? {
             (1, Wire::Bytes(element)) => match value_of(element, true)? {
-                Matched::One(value) => values.push(value),
-                Matched::Null | Matched::Several(_) => return None,
+                AnyContent::One(value) => values.push(value),
+                AnyContent::Null | AnyContent::Several(_) => return None,
             },
             (1, _) => return None,
             _ => {}

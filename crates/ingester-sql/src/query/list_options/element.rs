@@ -74,7 +74,7 @@ impl<'j> Element<'j> {
         Ok(fields)
     }
 
-    pub(super) fn text(&self) -> Result<&'j str, ListOptionsError> {
+    pub(super) fn read_text(&self) -> Result<&'j str, ListOptionsError> {
         self.json.as_str().ok_or_else(|| self.expected("a text"))
     }
 

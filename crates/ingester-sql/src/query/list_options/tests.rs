@@ -12,7 +12,7 @@ fn parse(json: &Json) -> Result<ListOptions, String> {
     parse_list_options(&json.to_string(), "PipelineRun").map_err(|error| error.to_string())
 }
 
-fn text(value: &str) -> Json {
+fn make_text(value: &str) -> Json {
     json!({ "@type": "type.googleapis.com/google.protobuf.StringValue", "value": value })
 }
 
@@ -40,12 +40,12 @@ fn options_of_both_spellings_mean_the_same() {
             { "field": "state" },
         ],
         "operation": {
-            "criterion": [{ "fieldName": "spec.owner.name", "matchValue": text("ada"), "operator": "CRITERION_OPERATOR_EQUAL" }],
+            "criterion": [{ "fieldName": "spec.owner.name", "matchValue": make_text("ada"), "operator": "CRITERION_OPERATOR_EQUAL" }],
             "logicalOperator": "LOGICAL_OPERATOR_AND",
             "subOperations": [{
                 "criterion": [
-                    { "fieldName": "pipeline_run.label.team", "matchValue": text("a"), "operator": "CRITERION_OPERATOR_EQUAL" },
-                    { "fieldName": "spec.source_pipeline_run.name", "matchValue": text("b"), "operator": "CRITERION_OPERATOR_LIKE" },
+                    { "fieldName": "pipeline_run.label.team", "matchValue": make_text("a"), "operator": "CRITERION_OPERATOR_EQUAL" },
+                    { "fieldName": "spec.source_pipeline_run.name", "matchValue": make_text("b"), "operator": "CRITERION_OPERATOR_LIKE" },
                 ],
                 "logicalOperator": "LOGICAL_OPERATOR_OR",
                 "subOperations": [{}],
@@ -108,7 +108,7 @@ fn nothing_asks_for_everything() {
 #[test]
 fn each_operator_has_its_test() {
     let is = |test: Test| Filter::field("size", test);
-    let (one, value) = (Value::text("a,b"), text("a,b"));
+    let (one, value) = (Value::text("a,b"), make_text("a,b"));
     let two = || Test::In(vec![Value::text("a"), Value::text("b")]);
     for (number, name, filter) in [
         (1, "EQUAL", is(Test::Equal(one.clone()))),
@@ -147,7 +147,7 @@ fn a_field_is_a_label_a_column_or_a_path() {
         ("pipeline_run.metadata.labels.a_b.c/d", Filter::label("a_b.c/d", test())),
         ("x'; --\0", Filter::field("x'; --\0", test())),
     ] {
-        assert_eq!(criterion(name, 1, &text("x")), Ok(filter), "{name}");
+        assert_eq!(criterion(name, 1, &make_text("x")), Ok(filter), "{name}");
     }
 }
 
@@ -157,8 +157,8 @@ fn a_value_comes_as_json_or_as_bytes() {
     let bytes = |url: &str, bytes: &[u8]| json!({ "type_url": url, "value": STANDARD.encode(bytes) });
     let (string_url, value_url) = ("type.googleapis.com/google.protobuf.StringValue", "google.protobuf.Value");
     for (any, expected) in [
-        (text("ada"), Value::text("ada")),
-        (text("'\"%\\\0"), Value::text("'\"%\\\0")),
+        (make_text("ada"), Value::text("ada")),
+        (make_text("'\"%\\\0"), Value::text("'\"%\\\0")),
         (json!({ "@type": string_url }), Value::text("")),
         (value(json!("ada")), Value::text("ada")),
         (value(json!(true)), Value::Bool(true)),
@@ -193,7 +193,7 @@ fn like_finds_what_contains_the_value() {
     for (value, pattern) in [("", "%%"), ("a_b%", "%a_b%%"), (r"a\", r"%a\\%"), (r"a\\", r"%a\\%"), (r"\\\", r"%\\\\%")]
     {
         assert_eq!(
-            criterion("size", 9, &text(value)),
+            criterion("size", 9, &make_text(value)),
             Ok(Filter::field("size", Test::Like(pattern.into()))),
             "{value}"
         );
@@ -294,7 +294,7 @@ fn malformed_list_options_are_refused_with_their_path() {
 #[test]
 fn ten_thousand_criteria_are_read_and_depth_is_bounded() {
     let many = |n: usize| {
-        let criterion = json!({ "fieldName": "label.a", "operator": 1, "matchValue": text("x") });
+        let criterion = json!({ "fieldName": "label.a", "operator": 1, "matchValue": make_text("x") });
         json!({ "operation": { "criterion": vec![criterion; n], "logicalOperator": 1 } })
     };
     let Some(Filter::Or(filters)) = parse(&many(10_000)).unwrap().filter else { panic!("one of them is enough") };

@@ -25,40 +25,40 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 /// Ends the statements that were abandoned.
 #[derive(Debug)]
-pub(super) struct Abandoned {
+pub(super) struct AbandonedStatements {
     pool: MySqlPool,
     /// Distinguishes the statements of this process from other statements.
     process: u64,
     count: AtomicU64,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingMarks>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingMarks {
     /// The marks of statements to end.
     marks: Vec<String>,
     /// True if a task is ending them.
     is_worked_on: bool,
 }
 
-/// A running statement. If it is dropped before [`Running::end`], the server is told to end it.
+/// A running statement. If it is dropped before [`RunningStatement::end`], the server is told to end it.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningStatement {
     mark: String,
-    abandoned: Option<Arc<Abandoned>>,
+    abandoned: Option<Arc<AbandonedStatements>>,
 }
 
-impl Abandoned {
+impl AbandonedStatements {
     pub(super) fn new(pool: MySqlPool) -> Arc<Self> {
         use std::hash::{BuildHasher as _, RandomState};
         let process = RandomState::new().hash_one(std::process::id());
-        Arc::new(Abandoned { pool, process, count: AtomicU64::new(0), waiting: Mutex::default() })
+        Arc::new(AbandonedStatements { pool, process, count: AtomicU64::new(0), waiting: Mutex::default() })
     }
 
-    /// Registers a statement that is about to run with its [mark](Running::mark) in its text.
-    pub(super) fn running(self: &Arc<Self>) -> Running {
+    /// Registers a statement that is about to run with its [mark](RunningStatement::mark) in its text.
+    pub(super) fn running(self: &Arc<Self>) -> RunningStatement {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        Running { mark: format!("ingester {:016x} {number}", self.process), abandoned: Some(self.clone()) }
+        RunningStatement { mark: format!("ingester {:016x} {number}", self.process), abandoned: Some(self.clone()) }
     }
 
     fn end(self: Arc<Self>, mark: String) {
@@ -123,7 +123,7 @@ async fn look(
     Ok(())
 }
 
-impl Running {
+impl RunningStatement {
     /// Returns the mark in the statement's text.
     pub(super) fn mark(&self) -> &str {
         &self.mark
@@ -135,7 +135,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningStatement {
     fn drop(&mut self) {
         if let Some(abandoned) = self.abandoned.take() {
             abandoned.end(std::mem::take(&mut self.mark));

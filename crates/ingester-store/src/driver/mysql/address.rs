@@ -5,7 +5,7 @@ use super::connect::PREPARED;
 use super::pool::Pool;
 use crate::driver::error::StoreError;
 use crate::driver::hosts::{bare, each_host, longest_search, shown_with_password, unknown_parameter};
-use crate::driver::interface::{Driver, Target};
+use crate::driver::interface::{DatabaseTarget, Driver};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
 use crate::driver::tls::{Tls, TlsMode};
@@ -33,7 +33,13 @@ struct Hosts {
 }
 
 /// Returns a database from its parts, see [`Address::mysql`](crate::driver::Address::mysql).
-pub(crate) fn of_parts(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Arc<dyn Target> {
+pub(crate) fn of_parts(
+    host: &str,
+    port: u16,
+    user: &str,
+    password: Option<&str>,
+    database: &str,
+) -> Arc<dyn DatabaseTarget> {
     Arc::new(hosts_of_parts(host, port, user, password, database))
 }
 
@@ -53,8 +59,8 @@ fn hosts_of_parts(host: &str, port: u16, user: &str, password: Option<&str>, dat
 }
 
 /// Reads a URL, which messages show as `shown`. The error is the mistake in it.
-pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn Target>, String> {
-    hosts_of_url(url, shown).map(|hosts| Arc::new(hosts) as Arc<dyn Target>)
+pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn DatabaseTarget>, String> {
+    hosts_of_url(url, shown).map(|hosts| Arc::new(hosts) as Arc<dyn DatabaseTarget>)
 }
 
 fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
@@ -87,12 +93,12 @@ impl Hosts {
     }
 }
 
-impl Target for Hosts {
+impl DatabaseTarget for Hosts {
     fn dialect(&self) -> Dialect {
         DIALECT
     }
 
-    fn shown(&self) -> &str {
+    fn as_redacted(&self) -> &str {
         &self.shown
     }
 
@@ -105,15 +111,15 @@ impl Target for Hosts {
         None
     }
 
-    fn with_password(&self, password: &str) -> Result<Arc<dyn Target>, (&'static str, &'static str)> {
+    fn with_password(&self, password: &str) -> Result<Arc<dyn DatabaseTarget>, (&'static str, &'static str)> {
         let user = self.all.first().map_or("", |options| options.get_username());
         let shown = shown_with_password(&self.shown, user)?;
         let all = self.all.iter().map(|options| options.clone().password(password)).collect();
         Ok(Arc::new(Hosts { all, shown, ..self.clone() }))
     }
 
-    fn with_tls(&self, tls: &Tls) -> Option<Arc<dyn Target>> {
-        (!self.has_tls).then(|| Arc::new(self.encrypted(tls)) as Arc<dyn Target>)
+    fn with_tls(&self, tls: &Tls) -> Option<Arc<dyn DatabaseTarget>> {
+        (!self.has_tls).then(|| Arc::new(self.encrypted(tls)) as Arc<dyn DatabaseTarget>)
     }
 
     fn check(&self, _: ConnectOptions) -> Result<(), StoreError> {
@@ -126,7 +132,7 @@ impl Target for Hosts {
 
     fn silent(&self) -> StoreError {
         let timeout = io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
-        StoreError::of(format!("connecting to {}", self.shown), timeout.into())
+        StoreError::from_sqlx(format!("connecting to {}", self.shown), timeout.into())
     }
 
     fn connect(
@@ -204,7 +210,7 @@ fn plain(options: MySqlConnectOptions) -> MySqlConnectOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hosts, Target as _, Tls, TlsMode, hosts_of_parts, hosts_of_url};
+    use super::{DatabaseTarget as _, Hosts, Tls, TlsMode, hosts_of_parts, hosts_of_url};
 
     fn of_url(url: &str) -> Hosts {
         hosts_of_url(url, url.replace("p%2C", "***").replace("u:p@", "u:***@")).unwrap()

@@ -1,8 +1,8 @@
 //! Connects to one server, and asks the first questions.
 
 use super::error::is_number;
-use super::servers::{Asked, asked};
-use crate::driver::hosts::{Listed, not_this_one, refuses_writes};
+use super::servers::{ConnectionFacts, asked};
+use crate::driver::hosts::{ListedServer, not_this_one, refuses_writes};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
 use crate::driver::values::raw_text;
@@ -59,7 +59,7 @@ pub(super) async fn connect(
             let servers = connected.clone();
             Box::pin(async move {
                 let begin = tokio::time::Instant::now();
-                let Asked { server, .. } = prepare(connection).await?;
+                let ConnectionFacts { server, .. } = prepare(connection).await?;
                 if let Some(time) = server.time {
                     servers.clock.learn(time, begin);
                 }
@@ -91,7 +91,7 @@ fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
 }
 
 /// Prepares the session of a new connection, and asks for the kind of server that it leads to.
-pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, sqlx::Error> {
+pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<ConnectionFacts, sqlx::Error> {
     // This takes one round trip. A server that does not take a text of several statements gets them one by one, and says which one it
     // refuses.
     match connection.execute(raw_text(session::SESSION.join("; ").into())).await {
@@ -105,7 +105,7 @@ pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, s
         }
     }
     let rows = match connection.fetch_all(raw_sql(session::VARIABLES)).await {
-        Err(sqlx::Error::Database(_)) => return Ok(Asked::UNKNOWN),
+        Err(sqlx::Error::Database(_)) => return Ok(ConnectionFacts::UNKNOWN),
         rows => rows?,
     };
     let mut variables: Vec<(String, String)> = Vec::new();
@@ -124,14 +124,14 @@ pub(super) async fn node(connection: &mut MySqlConnection) -> Result<String, sql
     second_column(connection, session::NODE).await
 }
 
-impl Listed for MySqlConnectOptions {
+impl ListedServer for MySqlConnectOptions {
     fn name(&self) -> String {
         format!("{}:{}", self.get_host(), self.get_port())
     }
 
     async fn probe(&self, read_only: bool) -> Result<(), sqlx::Error> {
         let mut connection = MySqlConnection::connect_with(self).await?;
-        let Asked { server, is_node } = prepare(&mut connection).await?;
+        let ConnectionFacts { server, is_node } = prepare(&mut connection).await?;
         if server.is_read_only && !read_only {
             return Err(refuses_writes());
         }

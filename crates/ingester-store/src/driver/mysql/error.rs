@@ -1,11 +1,11 @@
 //! MySQL's errors: their classes, and what a person can do about them.
 
-use crate::driver::facts::{About, ErrorClass, Facts};
+use crate::driver::facts::{ErrorClass, ErrorSubject, Facts};
 use sqlx::error::DatabaseError;
 use sqlx::mysql::MySqlDatabaseError;
 
 /// The class of an error, and the remedy.
-type Classified = (ErrorClass, Option<&'static str>);
+type Classification = (ErrorClass, Option<&'static str>);
 
 /// Returns the facts about an error; `None` if another database reports it.
 pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
@@ -14,20 +14,22 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let classified = by_number(number).or_else(|| by_state(error.code()?));
     let (class, hint) = classified.unwrap_or((ErrorClass::Unknown, None));
     let about = about(number);
-    let missing = (about == Some(About::Right)).then(|| granting(error.message())).flatten();
+    let missing = (about == Some(ErrorSubject::Right)).then(|| granting(error.message())).flatten();
     let why_json = (number == CHECKED && error.message().contains(".json`")).then_some(refused_json as fn(&str) -> _);
     Some(Facts { class, hint: missing.map(Into::into).or(hint.map(Into::into)), about, why_json })
 }
 
-fn about(number: u16) -> Option<About> {
+fn about(number: u16) -> Option<ErrorSubject> {
     Some(match number {
-        number if READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number) => About::Stale,
-        number if DENIED.contains(&number) => About::Right,
-        number if REFUSED.contains(&number) => About::Login,
-        number if ENDED.contains(&number) => About::Time,
-        number if STORAGE.contains(&number) => About::Storage,
-        NO_KEY => About::Key,
-        NO_TABLE => About::Table,
+        number if READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number) => {
+            ErrorSubject::Stale
+        }
+        number if DENIED.contains(&number) => ErrorSubject::Right,
+        number if REFUSED.contains(&number) => ErrorSubject::Login,
+        number if ENDED.contains(&number) => ErrorSubject::Time,
+        number if STORAGE.contains(&number) => ErrorSubject::Storage,
+        NO_KEY => ErrorSubject::Key,
+        NO_TABLE => ErrorSubject::Table,
         _ => return None,
     })
 }
@@ -109,7 +111,7 @@ const LEFT: [u16; 2] = [1047, 3100];
 const UNPREPARED: [u16; 2] = [1615, 1243];
 
 /// Classifies by the first two characters of the SQLSTATE.
-fn by_state(state: &str) -> Option<Classified> {
+fn by_state(state: &str) -> Option<Classification> {
     match state.get(..2)? {
         // Data exceptions and violated constraints.
         "22" | "23" => Some((ErrorClass::Object, None)),
@@ -122,12 +124,12 @@ fn by_state(state: &str) -> Option<Classified> {
 }
 
 /// Classifies by MySQL's number (MySQL and MariaDB Reference Manuals, "Server Error Message Reference").
-fn by_number(number: u16) -> Option<Classified> {
+fn by_number(number: u16) -> Option<Classification> {
     of_server(number).or_else(|| of_tidb(number)).or_else(|| of_operator(number)).or_else(|| of_object(number))
 }
 
 /// Classifies errors of locks, of the server's state and limits, and of the connection.
-fn of_server(number: u16) -> Option<Classified> {
+fn of_server(number: u16) -> Option<Classification> {
     use ErrorClass::{Transient, Unknown};
     Some(match number {
         // A deadlock; a wait for a lock.
@@ -174,7 +176,7 @@ fn of_server(number: u16) -> Option<Classified> {
 }
 
 /// Classifies errors that only TiDB has (its "Error Codes and Troubleshooting", 8000 to 9999).
-fn of_tidb(number: u16) -> Option<Classified> {
+fn of_tidb(number: u16) -> Option<Classification> {
     use ErrorClass::{Object, Transient};
     Some(match number {
         // TiDB: write conflicts (8002, 8005, 8022, 9007); the schema changed meanwhile, or this server's is out of date (8027,
@@ -190,7 +192,7 @@ fn of_tidb(number: u16) -> Option<Classified> {
 }
 
 /// Classifies errors that an operator fixes: accounts, the database, the schema and its changes, the disk.
-fn of_operator(number: u16) -> Option<Classified> {
+fn of_operator(number: u16) -> Option<Classification> {
     use ErrorClass::{Operator, Transient};
     Some(match number {
         1129 => (Operator, Some("the server has blocked this host: run FLUSH HOSTS there")),
@@ -237,7 +239,7 @@ fn of_operator(number: u16) -> Option<Classified> {
 }
 
 /// Classifies errors of an object.
-fn of_object(number: u16) -> Option<Classified> {
+fn of_object(number: u16) -> Option<Classification> {
     use ErrorClass::Object;
     Some(match number {
         // Packet too large; a text or value that does not fit, which has no separate class on some servers (1265, 1366); a row

@@ -15,17 +15,17 @@ const TABLES: [&str; 4] = ["CREATE", "ALTER", "DROP", "INDEX"];
 /// Returns the findings about the database of this name.
 pub(super) fn examine(answers: &Answers, database: &str) -> Vec<Finding> {
     let mut found = vec![writable(answers), granted(answers, database), charset(answers, database)];
-    let strict = answers.of("sql_mode").split(',').any(|mode| mode == "STRICT_ALL_TABLES");
+    let strict = answers.get_setting("sql_mode").split(',').any(|mode| mode == "STRICT_ALL_TABLES");
     found.push(match strict {
         true => Finding::fine(MODE, "strict in the ingester's sessions"),
         false => Finding::unfit(
             MODE,
-            format!("the ingester's sessions have the sql_mode `{}`: values that are too long would be cut off", answers.of("sql_mode")),
+            format!("the ingester's sessions have the sql_mode `{}`: values that are too long would be cut off", answers.get_setting("sql_mode")),
             "something between the ingester and the server drops SET SESSION: connect to the server itself, or have the proxy pass it on",
         ),
     });
-    let isolation = match answers.of("transaction_isolation") {
-        "" => answers.of("tx_isolation"),
+    let isolation = match answers.get_setting("transaction_isolation") {
+        "" => answers.get_setting("tx_isolation"),
         level => level,
     };
     found.push(match isolation {
@@ -64,7 +64,7 @@ fn writable(answers: &Answers) -> Finding {
     match ["read_only", "innodb_read_only"].into_iter().find(|name| answers.is_on(name)) {
         Some(name) => Finding::unfit(
             WRITABLE,
-            format!("the server takes no writes: {name} is {}", answers.of(name)),
+            format!("the server takes no writes: {name} is {}", answers.get_setting(name)),
             "name the primary, or all servers of its group (\"Several hosts\" in docs/databases.md)",
         ),
         None => Finding::fine(WRITABLE, "the server takes writes"),
@@ -72,7 +72,7 @@ fn writable(answers: &Answers) -> Finding {
 }
 
 fn charset(answers: &Answers, database: &str) -> Finding {
-    match (answers.of("character_set_connection"), answers.of("character_set_database")) {
+    match (answers.get_setting("character_set_connection"), answers.get_setting("character_set_database")) {
         ("utf8mb4", "utf8mb4" | "") => Finding::fine(CHARSET, "utf8mb4"),
         ("utf8mb4", other) => Finding::doubtful(
             CHARSET,
@@ -91,16 +91,19 @@ fn charset(answers: &Answers, database: &str) -> Finding {
 
 fn group(answers: &Answers) -> Finding {
     if answers.is_on("wsrep_on") {
-        return Finding::fine(GROUP, format!("a node of the Galera cluster `{}`", answers.of("wsrep_cluster_name")));
+        return Finding::fine(
+            GROUP,
+            format!("a node of the Galera cluster `{}`", answers.get_setting("wsrep_cluster_name")),
+        );
     }
-    match answers.of("group_replication_group_name") {
+    match answers.get_setting("group_replication_group_name") {
         "" => Finding::fine(GROUP, "not a member of a group that certifies transactions"),
         name => Finding::fine(GROUP, format!("a member of the replication group {name}")),
     }
 }
 
 fn granted(answers: &Answers, database: &str) -> Finding {
-    let grants: Vec<Grant<'_>> = answers.grants.iter().filter_map(|line| Grant::of(line, database)).collect();
+    let grants: Vec<Grant<'_>> = answers.grants.iter().filter_map(|line| Grant::parse(line, database)).collect();
     let lacks = |right: &&str| {
         let may = |table: Option<&str>| {
             grants.iter().any(|grant| grant.table.is_none_or(|its| Some(its) == table) && grant.has(right))
@@ -120,7 +123,7 @@ struct Grant<'a> {
 
 impl<'a> Grant<'a> {
     /// Parses a line; `None` if it is about something else. A right to some columns is not a right to the table.
-    fn of(line: &'a str, database: &str) -> Option<Self> {
+    fn parse(line: &'a str, database: &str) -> Option<Self> {
         let (rights, rest) = line.strip_prefix("GRANT ")?.split_once(" ON ")?;
         let (object, _) = rest.split_once(" TO ")?;
         let rights = rights.split(", ").collect();

@@ -54,12 +54,12 @@ impl Holder {
         Holder { token: format!("{token:016x}"), renewed: 0, node, who }
     }
 
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         format!("{} {} {} {}", self.token, self.renewed, self.node, self.who)
     }
 
     /// Parses a text of another program; the holder is unknown if the text is not one of ours.
-    fn of(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let mut words = text.splitn(4, ' ').map(str::to_owned);
         let mut next = || words.next().unwrap_or_default();
         let (token, renewed) = (next(), next().parse().unwrap_or_default());
@@ -68,13 +68,13 @@ impl Holder {
 }
 
 /// Holds the lock while it lives. If the process is killed, others get the lock after [`SILENT`], or at once on the same node.
-pub(super) struct Held {
+pub(super) struct HeldLock {
     token: String,
     renewing: JoinHandle<()>,
     end: Arc<Notify>,
 }
 
-impl Held {
+impl HeldLock {
     /// Waits until no other program migrates. The caller has the own lock of the node to which `connection` leads, and keeps it until this
     /// is released. So a recorded holder on the same node must be gone.
     pub(super) async fn take(
@@ -86,7 +86,7 @@ impl Held {
         let (mut failures, mut is_said) = (0, false);
         loop {
             let begin = Instant::now();
-            let text = own.text();
+            let text = own.to_text();
             let result: Result<Option<String>, sqlx::Error> = async {
                 let stored = fetch(&mut *connection, &ReadSetting { name: MIGRATING }).await?.pop();
                 let taken = match &stored {
@@ -117,7 +117,7 @@ impl Held {
                     if !is_prompt || seen.as_ref().is_none_or(|(text, _)| *text != stored) {
                         seen = Some((stored.clone(), Instant::now()));
                     }
-                    let waits_for = Holder::of(&stored).who;
+                    let waits_for = Holder::parse(&stored).who;
                     if !is_said && !waits_for.is_empty() {
                         tracing::warn!(
                             holder = waits_for,
@@ -136,7 +136,7 @@ impl Held {
         }
         let (token, end) = (own.token.clone(), Arc::new(Notify::new()));
         let renewing = tokio::spawn(renew(own, connect, end.clone()));
-        Ok(Held { token, renewing, end })
+        Ok(HeldLock { token, renewing, end })
     }
 
     /// Checks that this process still has the lock.
@@ -146,8 +146,8 @@ impl Held {
     pub(super) async fn check(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
         let doing = "running migrations";
         let stored = fetch(connection, &ReadSetting { name: MIGRATING }).await;
-        let stored = stored.map_err(|error| StoreError::of(doing.to_owned(), error))?.pop().unwrap_or_default();
-        let holder = Holder::of(&stored);
+        let stored = stored.map_err(|error| StoreError::from_sqlx(doing.to_owned(), error))?.pop().unwrap_or_default();
+        let holder = Holder::parse(&stored);
         if holder.token == self.token {
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldLock {
     fn drop(&mut self) {
         // Without a call of `release`, this still releases the lock if the process goes on.
         self.end.notify_one();
@@ -173,7 +173,7 @@ impl Drop for Held {
 
 /// Returns true if the lock is free: it has no holder, or the holder is gone.
 fn is_free(stored: &str, own: &Holder, seen: Option<&(String, Instant)>) -> bool {
-    let holder = Holder::of(stored);
+    let holder = Holder::parse(stored);
     stored.is_empty()
         || (!own.node.is_empty() && holder.node == own.node)
         || seen.is_some_and(|(text, since)| text == stored && since.elapsed() >= SILENT)
@@ -185,8 +185,8 @@ async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) 
     loop {
         ends = ends || tokio::time::timeout(RENEW, end.notified()).await.is_ok();
         let next = Holder { renewed: own.renewed + 1, ..own.clone() };
-        let to = if ends { String::new() } else { next.text() };
-        match replace(&connect, &own.text(), &to).await {
+        let to = if ends { String::new() } else { next.to_text() };
+        match replace(&connect, &own.to_text(), &to).await {
             Ok(true) if !ends => (own, failures) = (next, 0),
             // Another program has the lock now. The next check finds out.
             Ok(_) => return,
@@ -223,15 +223,15 @@ mod tests {
     #[test]
     fn a_holder_is_read_as_it_was_written_and_fits_a_setting() {
         let holder = Holder { renewed: 7, ..Holder::new("5b015589-8c22-11f1-95fb-ca3b4c2241bf".into()) };
-        assert_eq!(Holder::of(&holder.text()), holder);
-        assert!(holder.text().len() <= 256 && holder.who.contains("process "), "{}", holder.text());
-        assert_eq!(Holder::of("by hand").who, "");
+        assert_eq!(Holder::parse(&holder.to_text()), holder);
+        assert!(holder.to_text().len() <= 256 && holder.who.contains("process "), "{}", holder.to_text());
+        assert_eq!(Holder::parse("by hand").who, "");
     }
 
     #[test]
     fn a_lock_is_not_taken_from_a_holder_that_may_be_alive() {
         let (own, other) = (Holder::new("a".into()), Holder::new("b".into()));
-        let stored = other.text();
+        let stored = other.to_text();
         let long_ago = Instant::now().checked_sub(SILENT).unwrap();
         let seen = |text: &str, since| Some((text.to_owned(), since));
         for (stored, seen, free) in [
@@ -241,11 +241,11 @@ mod tests {
             (&*stored, seen(&stored, long_ago), true),
             (&*stored, seen("another text", long_ago), false),
             // On the same node, where the asking program has the own lock.
-            (&*Holder::new("a".into()).text(), None, true),
+            (&*Holder::new("a".into()).to_text(), None, true),
         ] {
             assert_eq!(is_free(stored, &own, seen.as_ref()), free, "{stored} {seen:?}");
         }
         let nowhere = Holder::new(String::new());
-        assert!(!is_free(&Holder::new(String::new()).text(), &nowhere, None), "no node says nothing");
+        assert!(!is_free(&Holder::new(String::new()).to_text(), &nowhere, None), "no node says nothing");
     }
 }

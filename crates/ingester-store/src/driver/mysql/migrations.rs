@@ -1,7 +1,7 @@
 //! Decides which program may migrate a database on a server.
 
-use super::holder::Held;
-use super::session::Lent;
+use super::holder::HeldLock;
+use super::session::LentConnection;
 use crate::driver::error::StoreError;
 use crate::driver::interface::{Migrations, Session};
 use futures::FutureExt as _;
@@ -12,23 +12,23 @@ use sqlx::migrate::{Migrate as _, MigrateError};
 use sqlx::mysql::MySqlConnectOptions;
 
 /// A connection that runs migrations.
-pub(super) struct Migrating {
-    lent: Lent,
+pub(super) struct MigrationConnection {
+    lent: LentConnection,
     /// The options for additional connections.
     connect: MySqlConnectOptions,
     /// True if a lock of this server does not keep out the other members of its group.
     is_of_group: bool,
     /// The lock for all servers of a group.
-    held: Option<Held>,
+    held: Option<HeldLock>,
 }
 
-impl Migrating {
-    pub(super) fn new(lent: Lent, connect: MySqlConnectOptions, is_of_group: bool) -> Self {
-        Migrating { lent, connect, is_of_group, held: None }
+impl MigrationConnection {
+    pub(super) fn new(lent: LentConnection, connect: MySqlConnectOptions, is_of_group: bool) -> Self {
+        MigrationConnection { lent, connect, is_of_group, held: None }
     }
 }
 
-impl Migrations for Migrating {
+impl Migrations for MigrationConnection {
     fn session(&mut self) -> &mut dyn Session {
         &mut self.lent
     }
@@ -47,7 +47,7 @@ impl Migrations for Migrating {
                 return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
             }
             if self.is_of_group {
-                self.held = Some(Held::take(connection, self.connect.clone()).await?);
+                self.held = Some(HeldLock::take(connection, self.connect.clone()).await?);
             }
             Ok(())
         }

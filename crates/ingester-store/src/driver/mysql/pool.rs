@@ -1,12 +1,12 @@
 //! The connections to a server, or to one server of a list.
 
-use super::abandoned::Abandoned;
+use super::abandoned::AbandonedStatements;
 use super::connect::connect;
 use super::examine::examine;
-use super::migrations::Migrating;
-use super::session::Lent;
+use super::migrations::MigrationConnection;
+use super::session::LentConnection;
 use crate::driver::examine::{Answers, Finding};
-use crate::driver::hosts::{Hosts, Looked, first};
+use crate::driver::hosts::{Hosts, SearchResult, first};
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
@@ -21,7 +21,7 @@ pub(super) struct Pool {
     servers: Arc<Servers>,
     /// The servers, if the address has several.
     hosts: Option<Hosts<MySqlConnectOptions>>,
-    abandoned: Arc<Abandoned>,
+    abandoned: Arc<AbandonedStatements>,
 }
 
 impl Pool {
@@ -37,17 +37,17 @@ impl Pool {
         let led = pool.clone();
         let lead = move |server: &MySqlConnectOptions| led.set_connect_options(server.clone());
         let hosts = several.then(|| Hosts::new(all, place, options.read_only, servers.clone(), lead));
-        let abandoned = Abandoned::new(pool.clone());
+        let abandoned = AbandonedStatements::new(pool.clone());
         Ok(Pool { pool, servers, hosts, abandoned })
     }
 
-    async fn lend(&self) -> Result<Lent, sqlx::Error> {
+    async fn lend(&self) -> Result<LentConnection, sqlx::Error> {
         let connection = match &self.hosts {
             // In a box, because this future is large, and most addresses have one server.
             Some(hosts) => Box::pin(hosts.beside(self.pool.acquire())).await?,
             None => self.pool.acquire().await?,
         };
-        Ok(Lent::new(connection, self.servers.clone(), self.abandoned.clone()))
+        Ok(LentConnection::new(connection, self.servers.clone(), self.abandoned.clone()))
     }
 }
 
@@ -60,18 +60,18 @@ impl Driver for Pool {
         async move {
             let lent = self.lend().await?;
             let connect = self.pool.connect_options().as_ref().clone();
-            Ok(Box::new(Migrating::new(lent, connect, self.servers.certifies())) as Box<dyn Migrations>)
+            Ok(Box::new(MigrationConnection::new(lent, connect, self.servers.certifies())) as Box<dyn Migrations>)
         }
         .boxed()
     }
 
-    fn look_for_server(&self) -> BoxFuture<'_, Looked> {
+    fn look_for_server(&self) -> BoxFuture<'_, SearchResult> {
         async move {
             match &self.hosts {
                 Some(hosts) => hosts.look().await,
                 // The host's name, or the proxy behind it, may soon lead to another member.
-                None if self.servers.certifies() => Looked::Electing,
-                None => Looked::Same,
+                None if self.servers.certifies() => SearchResult::Electing,
+                None => SearchResult::Same,
             }
         }
         .boxed()

@@ -5,18 +5,18 @@ use ingester_core::value::Micros;
 
 /// The findings of a new connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct ConnectionFacts {
     pub(super) server: DatabaseServer,
     /// It is a node of Galera.
     pub(super) is_node: bool,
 }
 
-impl Asked {
-    pub(super) const UNKNOWN: Self = Asked { server: DatabaseServer::UNKNOWN, is_node: false };
+impl ConnectionFacts {
+    pub(super) const UNKNOWN: Self = ConnectionFacts { server: DatabaseServer::UNKNOWN, is_node: false };
 }
 
 /// Reads the names and values of [`Dialect::variables`](ingester_sql::dialect::Dialect::variables).
-pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Asked {
+pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> ConnectionFacts {
     let mut server = DatabaseServer::default();
     let (mut is_node, mut logs, mut waits_for_replica) = (false, false, false);
     let mut flushes_log = true;
@@ -52,7 +52,7 @@ pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>)
                 .to_owned(),
         );
     }
-    Asked { server, is_node }
+    ConnectionFacts { server, is_node }
 }
 
 /// Parses a time in seconds since 1970, with a fraction.
@@ -67,7 +67,7 @@ fn seconds(text: &str) -> Option<Micros> {
 mod tests {
     use super::asked;
     use crate::driver::servers::{DatabaseServer, Servers};
-    use ingester_sql::dialect::OneText::{self, Compound, Sequence};
+    use ingester_sql::dialect::TransactionForm::{self, Compound, Sequence};
     use std::time::Instant;
 
     /// A server's variables.
@@ -80,7 +80,7 @@ mod tests {
         let galera = [mariadb[0], ("wsrep_on", "ON")];
         let xtradb = [mysql[0], ("wsrep_on", "ON")];
         let group = [mysql[0], ("group_replication_group_name", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa")];
-        let cases: [(&[Variables<'_>], Option<OneText>, bool); 7] = [
+        let cases: [(&[Variables<'_>], Option<TransactionForm>, bool); 7] = [
             (&[&mariadb], Some(Compound), false),
             (&[&mysql], Some(Sequence), false),
             (&[&galera], Some(Compound), true),

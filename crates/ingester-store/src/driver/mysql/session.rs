@@ -1,11 +1,11 @@
 //! One connection to a server.
 
 use super::DIALECT;
-use super::abandoned::{Abandoned, Running};
-use super::values::{self, Answer};
+use super::abandoned::{AbandonedStatements, RunningStatement};
+use super::values::{self, FetchedRows};
 use crate::driver::error::class_of;
 use crate::driver::facts::ErrorClass;
-use crate::driver::interface::{Call, End, Rows, Session, read};
+use crate::driver::interface::{Call, Rows, Session, TransactionEnd, read};
 use crate::driver::servers::Servers;
 use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
@@ -21,17 +21,21 @@ use std::time::Duration;
 /// A connection that is lent. sqlx does not know its transactions, because it would return the connection to the pool in any state. A
 /// connection that is dropped within a transaction or a query is closed instead, so that no other caller finds the transaction open, or
 /// waits for the query's end.
-pub(super) struct Lent {
+pub(super) struct LentConnection {
     connection: PoolConnection<MySql>,
     servers: Arc<Servers>,
-    abandoned: Arc<Abandoned>,
+    abandoned: Arc<AbandonedStatements>,
     /// True if the connection must be closed on drop.
     is_torn: bool,
 }
 
-impl Lent {
-    pub(super) fn new(connection: PoolConnection<MySql>, servers: Arc<Servers>, abandoned: Arc<Abandoned>) -> Self {
-        Lent { connection, servers, abandoned, is_torn: false }
+impl LentConnection {
+    pub(super) fn new(
+        connection: PoolConnection<MySql>,
+        servers: Arc<Servers>,
+        abandoned: Arc<AbandonedStatements>,
+    ) -> Self {
+        LentConnection { connection, servers, abandoned, is_torn: false }
     }
 
     pub(super) fn connection(&mut self) -> &mut PoolConnection<MySql> {
@@ -48,7 +52,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for LentConnection {
     fn drop(&mut self) {
         if self.is_torn {
             self.connection.close_on_drop();
@@ -56,7 +60,7 @@ impl Drop for Lent {
     }
 }
 
-impl Session for Lent {
+impl Session for LentConnection {
     fn execute<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
         values::execute(&mut *self.connection, call).boxed()
     }
@@ -75,8 +79,9 @@ impl Session for Lent {
             let running = self.abandoned.running();
             // The statement itself contains its time limit.
             let sql = session::marked(running.mark(), &call.sql, &call.params);
-            let rows = self.connection.fetch_all(raw(&sql)).await.map(|rows| Box::new(Answer(rows)) as Box<dyn Rows>);
-            Running::end(running);
+            let rows =
+                self.connection.fetch_all(raw(&sql)).await.map(|rows| Box::new(FetchedRows(rows)) as Box<dyn Rows>);
+            RunningStatement::end(running);
             self.is_torn = false;
             rows
         }
@@ -112,15 +117,15 @@ impl Session for Lent {
         .boxed()
     }
 
-    fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+    fn end<'s>(&'s mut self, end: TransactionEnd<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
         async move {
             match end {
-                End::Commit(last) => {
+                TransactionEnd::Commit(last) => {
                     let commit = last.map_or_else(|| sqlx::raw_sql(Dialect::COMMIT), raw);
                     self.connection.execute(commit).await?;
                     self.is_torn = false;
                 }
-                End::RollBack(error) => self.roll_back(error).await,
+                TransactionEnd::RollBack(error) => self.roll_back(error).await,
             }
             Ok(())
         }
@@ -134,10 +139,10 @@ impl Session for Lent {
 
 /// Runs a statement on a connection outside the pool.
 pub(super) async fn execute(connection: &mut MySqlConnection, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-    values::execute(connection, Call::of(statement, DIALECT)).await
+    values::execute(connection, Call::new(statement, DIALECT)).await
 }
 
 /// Runs a query on a connection outside the pool.
 pub(super) async fn fetch<Q: Query>(connection: &mut MySqlConnection, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-    read(query, &*values::fetch(connection, Call::of(query, DIALECT)).await?)
+    read(query, &*values::fetch(connection, Call::new(query, DIALECT)).await?)
 }

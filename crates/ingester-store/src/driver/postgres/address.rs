@@ -5,7 +5,7 @@ use super::connect::Server;
 use super::pool::Pool;
 use crate::driver::error::StoreError;
 use crate::driver::hosts::{bare, each_host, longest_search, shown_with_password, unknown_parameter};
-use crate::driver::interface::{Driver, Target};
+use crate::driver::interface::{DatabaseTarget, Driver};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
 use crate::driver::tls::{Tls, TlsMode};
@@ -76,8 +76,8 @@ const TARGET: &str = "target_session_attrs";
 const CAPACITY: &str = "statement-cache-capacity";
 
 /// Reads a URL, which messages show as `shown`. The error is the mistake in it.
-pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn Target>, String> {
-    hosts_of_url(url, shown).map(|hosts| Arc::new(hosts) as Arc<dyn Target>)
+pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn DatabaseTarget>, String> {
+    hosts_of_url(url, shown).map(|hosts| Arc::new(hosts) as Arc<dyn DatabaseTarget>)
 }
 
 fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
@@ -172,12 +172,12 @@ impl Hosts {
     }
 }
 
-impl Target for Hosts {
+impl DatabaseTarget for Hosts {
     fn dialect(&self) -> Dialect {
         DIALECT
     }
 
-    fn shown(&self) -> &str {
+    fn as_redacted(&self) -> &str {
         &self.shown
     }
 
@@ -194,7 +194,7 @@ impl Target for Hosts {
         None
     }
 
-    fn with_password(&self, password: &str) -> Result<Arc<dyn Target>, (&'static str, &'static str)> {
+    fn with_password(&self, password: &str) -> Result<Arc<dyn DatabaseTarget>, (&'static str, &'static str)> {
         if self.has_password {
             return Err(("it has one already", "leave out one of the two"));
         }
@@ -204,8 +204,8 @@ impl Target for Hosts {
         Ok(Arc::new(Hosts { all: self.all.iter().map(with).collect(), shown, ..self.clone() }))
     }
 
-    fn with_tls(&self, tls: &Tls) -> Option<Arc<dyn Target>> {
-        (!self.has_tls).then(|| Arc::new(self.encrypted(tls)) as Arc<dyn Target>)
+    fn with_tls(&self, tls: &Tls) -> Option<Arc<dyn DatabaseTarget>> {
+        (!self.has_tls).then(|| Arc::new(self.encrypted(tls)) as Arc<dyn DatabaseTarget>)
     }
 
     fn check(&self, _: ConnectOptions) -> Result<(), StoreError> {
@@ -218,7 +218,7 @@ impl Target for Hosts {
 
     fn silent(&self) -> StoreError {
         let timeout = io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
-        StoreError::of(format!("connecting to {}", self.shown), timeout.into())
+        StoreError::from_sqlx(format!("connecting to {}", self.shown), timeout.into())
     }
 
     fn connect(
@@ -260,7 +260,7 @@ fn encrypted(tls: &Tls, options: PgConnectOptions) -> PgConnectOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hosts, Target as _, Tls, TlsMode, hosts_of_url};
+    use super::{DatabaseTarget as _, Hosts, Tls, TlsMode, hosts_of_url};
 
     fn of_url(url: &str) -> Hosts {
         hosts_of_url(url, url.replace("u:p@", "u:***@")).unwrap()
@@ -314,7 +314,7 @@ mod tests {
             ("postgres:///db?host=/run/postgresql&user=u", "postgresql://u@%2Frun%2Fpostgresql/db"),
             ("postgres://u:p@h/db", "postgres://u:***@h/db"),
         ] {
-            assert_eq!(of_url(url).shown(), shown);
+            assert_eq!(of_url(url).as_redacted(), shown);
         }
     }
 
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_password_is_added_to_an_address_without_one() {
-        let with = |url: &str| of_url(url).with_password("hunter2").map(|address| address.shown().to_owned());
+        let with = |url: &str| of_url(url).with_password("hunter2").map(|address| address.as_redacted().to_owned());
         assert_eq!(with("postgres://u@h/d"), Ok("postgres://u:***@h/d".to_owned()));
         assert!(with("postgres://u:p@h/d").is_err() && with("postgres://u@h/d?password=p").is_err());
     }

@@ -1,8 +1,8 @@
 //! Connects to one server, and asks the first questions.
 
-use super::servers::{Answer, answer};
+use super::servers::{ConnectionFacts, answer};
 use crate::driver::error::unusable;
-use crate::driver::hosts::{Listed, refuses_writes};
+use crate::driver::hosts::{ListedServer, refuses_writes};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::{DatabaseServer, Servers};
 use ingester_sql::dialect::postgres::session;
@@ -110,7 +110,7 @@ async fn ask(connection: &mut PgConnection, has_pooler: bool) -> Result<Database
     for (place, column) in columns.iter_mut().enumerate() {
         *column = row.try_get_unchecked(place)?;
     }
-    let Answer { server, encoding, has_standard_literals } = answer(columns);
+    let ConnectionFacts { server, encoding, has_standard_literals } = answer(columns);
     if encoding != "UTF8" {
         let remedy = "make a database WITH ENCODING 'UTF8', and name that one";
         return Err(unusable(format!("the database has the encoding {encoding}"), remedy));
@@ -122,7 +122,7 @@ async fn ask(connection: &mut PgConnection, has_pooler: bool) -> Result<Database
     Ok(server)
 }
 
-impl Listed for Server {
+impl ListedServer for Server {
     fn name(&self) -> String {
         format!("{}:{}", self.options.get_host(), self.options.get_port())
     }

@@ -1,12 +1,12 @@
 //! PostgreSQL's errors: their classes, and what a person can do about them.
 
 use crate::driver::error::POOLER;
-use crate::driver::facts::{About, ErrorClass, Facts};
+use crate::driver::facts::{ErrorClass, ErrorSubject, Facts};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
 /// The class of an error, the remedy, and the subject.
-type Classified = (ErrorClass, Option<&'static str>, Option<About>);
+type Classification = (ErrorClass, Option<&'static str>, Option<ErrorSubject>);
 
 /// Returns the facts about an error; `None` if another database reports it.
 pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
@@ -40,32 +40,32 @@ const MISSING: &str =
 
 /// Classifies by the SQLSTATE (PostgreSQL documentation, "PostgreSQL Error Codes"), by the server's function that reports the error, and by
 /// the violated constraint.
-fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Classified {
+fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Classification {
     use ErrorClass::{Object, Operator, Transient, Unknown};
     match code {
         // The server ended the statement because it took too long, or was asked to.
         "57014" => (
             Transient,
             Some("the server ended the statement: raise statement_timeout of this user or database"),
-            Some(About::Time),
+            Some(ErrorSubject::Time),
         ),
         // Too many connections.
         "53300" => (Transient, Some("raise the server's max_connections, or lower mysql.maxOpenConns"), None),
-        "53100" => (Operator, Some("make room on the database's disk"), Some(About::Storage)),
+        "53100" => (Operator, Some("make room on the database's disk"), Some(ErrorSubject::Storage)),
         "58030" | "XX001" | "XX002" => {
-            (Operator, Some("reading or writing a file failed: see the server's log"), Some(About::Storage))
+            (Operator, Some("reading or writing a file failed: see the server's log"), Some(ErrorSubject::Storage))
         }
         "25006" => (
             Transient,
             Some("the server is read-only: name the primary, or wait for the fail-over"),
-            Some(About::Stale),
+            Some(ErrorSubject::Stale),
         ),
         // A prepared statement is unknown, or exists already: something exchanges the connections to the server behind this one.
-        "26000" | "42P05" => (Transient, Some(POOLER), Some(About::Stale)),
+        "26000" | "42P05" => (Transient, Some(POOLER), Some(ErrorSubject::Stale)),
         // A table was changed, and a prepared statement would have other columns now.
-        "0A000" if routine == Some("RevalidateCachedQuery") => (Transient, None, Some(About::Stale)),
-        "42501" => (Operator, Some(NEEDS), Some(About::Right)),
-        "42P01" | "3F000" => (Operator, Some(MISSING), Some(About::Table)),
+        "0A000" if routine == Some("RevalidateCachedQuery") => (Transient, None, Some(ErrorSubject::Stale)),
+        "42501" => (Operator, Some(NEEDS), Some(ErrorSubject::Right)),
+        "42P01" | "3F000" => (Operator, Some(MISSING), Some(ErrorSubject::Table)),
         "42703" | "42804" => {
             (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"), None)
         }
@@ -87,7 +87,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
             "08" | "25" | "40" | "53" | "57" => (Transient, None, None),
             "28" => {
                 let hint = "check user and password of the URL, and the server's pg_hba.conf";
-                (Operator, Some(hint), Some(About::Login))
+                (Operator, Some(hint), Some(ErrorSubject::Login))
             }
             // Data exceptions, violated constraints, limits of the program.
             "22" | "23" | "54" => (Object, None, None),
@@ -99,7 +99,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
 #[cfg(test)]
 mod tests {
     use super::classify;
-    use crate::driver::facts::{About, ErrorClass};
+    use crate::driver::facts::{ErrorClass, ErrorSubject};
 
     #[test]
     fn errors_are_classified_by_their_sqlstate() {
@@ -109,21 +109,21 @@ mod tests {
             ("40001", Transient, None),
             ("40P01", Transient, None),
             ("55P03", Transient, None),
-            ("57014", Transient, Some(About::Time)),
+            ("57014", Transient, Some(ErrorSubject::Time)),
             ("57P01", Transient, None),
             ("57P02", Transient, None),
             ("57P03", Transient, None),
             ("08006", Transient, None),
             ("53300", Transient, None),
-            ("25006", Transient, Some(About::Stale)),
+            ("25006", Transient, Some(ErrorSubject::Stale)),
             ("25P03", Transient, None),
-            ("26000", Transient, Some(About::Stale)),
-            ("53100", Operator, Some(About::Storage)),
-            ("42501", Operator, Some(About::Right)),
-            ("42P01", Operator, Some(About::Table)),
+            ("26000", Transient, Some(ErrorSubject::Stale)),
+            ("53100", Operator, Some(ErrorSubject::Storage)),
+            ("42501", Operator, Some(ErrorSubject::Right)),
+            ("42P01", Operator, Some(ErrorSubject::Table)),
             ("42703", Operator, None),
-            ("28P01", Operator, Some(About::Login)),
-            ("28000", Operator, Some(About::Login)),
+            ("28P01", Operator, Some(ErrorSubject::Login)),
+            ("28000", Operator, Some(ErrorSubject::Login)),
             ("3D000", Operator, None),
             // Too long, not JSON, not UTF-8, NULL, CHECK, too much for an index, too deep.
             ("22001", Object, None),
@@ -150,6 +150,6 @@ mod tests {
         assert_eq!(classify("42P07", Some("RenameRelationInternal"), None).0, ErrorClass::Unknown);
         assert_eq!(classify("23505", None, Some("model_pkey")).0, ErrorClass::Object);
         assert_eq!(classify("XX000", Some("simple_heap_update"), None).0, ErrorClass::Transient);
-        assert_eq!(classify("0A000", Some("RevalidateCachedQuery"), None).2, Some(About::Stale));
+        assert_eq!(classify("0A000", Some("RevalidateCachedQuery"), None).2, Some(ErrorSubject::Stale));
     }
 }

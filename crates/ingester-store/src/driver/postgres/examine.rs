@@ -40,7 +40,7 @@ pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
         tables.push("CREATE in the schema".to_owned());
     }
     let mut found = vec![writable, rights(&rows, &tables, answers.defines)];
-    found.push(match answers.of("client_encoding") {
+    found.push(match answers.get_setting("client_encoding") {
         "UTF8" => Finding::fine(CHARSET, "UTF8"),
         other => Finding::unfit(
             CHARSET,

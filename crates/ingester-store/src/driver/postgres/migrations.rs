@@ -1,7 +1,7 @@
 //! Decides which program may migrate a database: the one whose connection has sqlx's lock.
 
 use super::error::is_late;
-use super::session::Lent;
+use super::session::LentConnection;
 use crate::driver::error::StoreError;
 use crate::driver::interface::{Migrations, Session};
 use futures::FutureExt as _;
@@ -16,18 +16,18 @@ use std::time::Duration;
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// A connection that runs migrations.
-pub(super) struct Migrating {
-    lent: Lent,
+pub(super) struct MigrationConnection {
+    lent: LentConnection,
     is_locked: bool,
 }
 
-impl Migrating {
-    pub(super) fn new(lent: Lent) -> Self {
-        Migrating { lent, is_locked: false }
+impl MigrationConnection {
+    pub(super) fn new(lent: LentConnection) -> Self {
+        MigrationConnection { lent, is_locked: false }
     }
 }
 
-impl Migrations for Migrating {
+impl Migrations for MigrationConnection {
     fn session(&mut self) -> &mut dyn Session {
         &mut self.lent
     }
@@ -72,7 +72,7 @@ impl Migrations for Migrating {
             }
             let doing = "running migrations";
             let locks = sqlx::query_scalar(session::LOCKS).fetch_one(&mut **self.lent.connection()).await;
-            let locks: i64 = locks.map_err(|error| StoreError::of(doing.to_owned(), error))?;
+            let locks: i64 = locks.map_err(|error| StoreError::from_sqlx(doing.to_owned(), error))?;
             if locks > 0 {
                 return Ok(());
             }

@@ -2,11 +2,11 @@
 
 use super::connect::{Server, connect};
 use super::examine::examine;
-use super::migrations::Migrating;
-use super::session::Lent;
-use super::values::Prepared;
+use super::migrations::MigrationConnection;
+use super::session::LentConnection;
+use super::values::StatementNaming;
 use crate::driver::examine::{Answers, Finding};
-use crate::driver::hosts::{Hosts, Looked, first};
+use crate::driver::hosts::{Hosts, SearchResult, first};
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
@@ -20,7 +20,7 @@ pub(super) struct Pool {
     pool: PgPool,
     /// The servers, if the address has several.
     hosts: Option<Hosts<Server>>,
-    prepared: Prepared,
+    prepared: StatementNaming,
     is_read_only: bool,
 }
 
@@ -37,17 +37,17 @@ impl Pool {
         let led = pool.clone();
         let lead = move |server: &Server| led.set_connect_options(server.options.clone());
         let hosts = several.then(|| Hosts::new(all, place, options.read_only, servers, lead));
-        let prepared = if server.has_pooler { Prepared::Unnamed } else { Prepared::Named };
+        let prepared = if server.has_pooler { StatementNaming::Unnamed } else { StatementNaming::Named };
         Ok(Pool { pool, hosts, prepared, is_read_only: options.read_only })
     }
 
-    async fn lend(&self) -> Result<Lent, sqlx::Error> {
+    async fn lend(&self) -> Result<LentConnection, sqlx::Error> {
         let connection = match &self.hosts {
             // In a box, because this future is large, and most addresses have one server.
             Some(hosts) => Box::pin(hosts.beside(self.pool.acquire())).await?,
             None => self.pool.acquire().await?,
         };
-        Ok(Lent::new(connection, self.prepared, self.is_read_only))
+        Ok(LentConnection::new(connection, self.prepared, self.is_read_only))
     }
 }
 
@@ -57,14 +57,14 @@ impl Driver for Pool {
     }
 
     fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>> {
-        async move { Ok(Box::new(Migrating::new(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
+        async move { Ok(Box::new(MigrationConnection::new(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
     }
 
-    fn look_for_server(&self) -> BoxFuture<'_, Looked> {
+    fn look_for_server(&self) -> BoxFuture<'_, SearchResult> {
         async move {
             match &self.hosts {
                 Some(hosts) => hosts.look().await,
-                None => Looked::Same,
+                None => SearchResult::Same,
             }
         }
         .boxed()

@@ -4,7 +4,7 @@ use crate::driver::servers::DatabaseServer;
 use ingester_core::value::Micros;
 
 /// The columns of [`SERVER`](ingester_sql::dialect::postgres::session::SERVER).
-pub(super) struct Answer {
+pub(super) struct ConnectionFacts {
     pub(super) server: DatabaseServer,
     /// The encoding of the database.
     pub(super) encoding: String,
@@ -12,7 +12,7 @@ pub(super) struct Answer {
     pub(super) has_standard_literals: bool,
 }
 
-pub(super) fn answer(columns: [String; 10]) -> Answer {
+pub(super) fn answer(columns: [String; 10]) -> ConnectionFacts {
     let [read_only, identity, time, encoding, literals, commit, fsync, pages, standbys, followers] = columns;
     let mut risks = Vec::new();
     if commit == "off" {
@@ -36,18 +36,18 @@ pub(super) fn answer(columns: [String; 10]) -> Answer {
         risks,
         ..DatabaseServer::default()
     };
-    Answer { server, encoding, has_standard_literals: literals == "on" }
+    ConnectionFacts { server, encoding, has_standard_literals: literals == "on" }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, answer};
+    use super::{ConnectionFacts, answer};
     use crate::driver::servers::Servers;
     use ingester_core::value::Micros;
-    use ingester_sql::dialect::OneText;
+    use ingester_sql::dialect::TransactionForm;
     use std::time::Instant;
 
-    fn of(read_only: &str, identity: &str, settings: [&str; 5]) -> Answer {
+    fn make_facts(read_only: &str, identity: &str, settings: [&str; 5]) -> ConnectionFacts {
         let [commit, fsync, pages, standbys, followers] = settings;
         let time = "1773088606500000";
         answer([read_only, identity, time, "UTF8", "on", commit, fsync, pages, standbys, followers].map(str::to_owned))
@@ -57,17 +57,17 @@ mod tests {
 
     #[test]
     fn a_standby_is_read_only_and_a_clock_is_read() {
-        let Answer { server, encoding, has_standard_literals } = of("on", "a", SAFE);
+        let ConnectionFacts { server, encoding, has_standard_literals } = make_facts("on", "a", SAFE);
         assert!(server.is_read_only && has_standard_literals && encoding == "UTF8");
         assert_eq!(server.time, Some(Micros(1_773_088_606_500_000)));
-        assert!(!of("off", "a", SAFE).server.is_read_only);
+        assert!(!make_facts("off", "a", SAFE).server.is_read_only);
     }
 
     #[test]
     fn several_statements_are_one_text() {
         let servers = Servers::default();
-        servers.reached(of("off", "a", SAFE).server, Instant::now());
-        assert_eq!((servers.one_text(), servers.certifies()), (Some(OneText::Sequence), false));
+        servers.reached(make_facts("off", "a", SAFE).server, Instant::now());
+        assert_eq!((servers.one_text(), servers.certifies()), (Some(TransactionForm::Sequence), false));
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
         let servers = Servers::default();
         let moves = servers.moves();
         let reached = |identity: &str| {
-            servers.reached(of("off", identity, SAFE).server, Instant::now());
+            servers.reached(make_facts("off", identity, SAFE).server, Instant::now());
             *moves.borrow()
         };
         let (first, restarted, standby) =
@@ -93,7 +93,7 @@ mod tests {
             (["on", "on", "on", "ANY 1 (*)", "1"], &[]),
             (["local", "on", "on", "ANY 1 (*)", "1"], &["no synchronous standby"]),
         ] {
-            let named: Vec<String> = of("off", "a", settings).server.risks;
+            let named: Vec<String> = make_facts("off", "a", settings).server.risks;
             let named: Vec<&str> = named.iter().map(|risk| risk.split(':').next().unwrap()).collect();
             assert_eq!(named, risks);
         }

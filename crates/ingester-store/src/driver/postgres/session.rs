@@ -1,8 +1,8 @@
 //! One connection to a server.
 
 use super::error::is_end;
-use super::values::{self, Prepared};
-use crate::driver::interface::{Call, End, Rows, Session};
+use super::values::{self, StatementNaming};
+use crate::driver::interface::{Call, Rows, Session, TransactionEnd};
 use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -16,11 +16,11 @@ use std::time::Duration;
 
 /// A connection that is lent. If it is dropped within a transaction or a query, it is closed, so that no other caller finds the transaction
 /// open or waits for the query's end. The server ends a query whose connection is closed.
-pub(super) struct Lent {
+pub(super) struct LentConnection {
     connection: PoolConnection<Postgres>,
     /// If statements are unnamed, a pooler may give each transaction another connection to the server. Each statement is then in a
     /// transaction with its own settings.
-    prepared: Prepared,
+    prepared: StatementNaming,
     is_read_only: bool,
     is_in_transaction: bool,
     /// True if a statement of the transaction has failed. The server would accept a commit then, but roll back.
@@ -31,9 +31,9 @@ pub(super) struct Lent {
     is_torn: bool,
 }
 
-impl Lent {
-    pub(super) fn new(connection: PoolConnection<Postgres>, prepared: Prepared, is_read_only: bool) -> Self {
-        Lent {
+impl LentConnection {
+    pub(super) fn new(connection: PoolConnection<Postgres>, prepared: StatementNaming, is_read_only: bool) -> Self {
+        LentConnection {
             connection,
             prepared,
             is_read_only,
@@ -50,7 +50,7 @@ impl Lent {
 
     /// Returns true if settings, locks and prepared statements stay with the connection.
     pub(super) fn keeps_sessions(&self) -> bool {
-        self.prepared == Prepared::Named
+        self.prepared == StatementNaming::Named
     }
 
     /// Returns the text that begins a transaction whose statements end after `limit`.
@@ -117,7 +117,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for LentConnection {
     fn drop(&mut self) {
         if self.is_torn {
             self.connection.close_on_drop();
@@ -125,7 +125,7 @@ impl Drop for Lent {
     }
 }
 
-impl Session for Lent {
+impl Session for LentConnection {
     fn execute<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
         async move {
             let is_alone = self.enter().await?;
@@ -175,11 +175,11 @@ impl Session for Lent {
         self.begin_transaction(access).boxed()
     }
 
-    fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+    fn end<'s>(&'s mut self, end: TransactionEnd<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
         async move {
             match end {
-                End::Commit(last) => self.commit(last).await,
-                End::RollBack(error) => {
+                TransactionEnd::Commit(last) => self.commit(last).await,
+                TransactionEnd::RollBack(error) => {
                     self.roll_back(error).await;
                     Ok(())
                 }

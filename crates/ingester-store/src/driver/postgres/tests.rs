@@ -1,8 +1,8 @@
 //! Tests with the testbed's server. Each makes its own schema in its own database.
 
-use super::values::Prepared;
-use crate::driver::interface::{Call, End};
-use crate::driver::{About, Address, ConnectOptions, ErrorClass, StoreError, class_of, is_about, open};
+use super::values::StatementNaming;
+use crate::driver::interface::{Call, TransactionEnd};
+use crate::driver::{Address, ConnectOptions, ErrorClass, ErrorSubject, StoreError, class_of, is_about, open};
 use crate::ledger::Ledger;
 use crate::rows::{RowChange, StoredRow};
 use crate::store::Store;
@@ -73,8 +73,8 @@ impl Schema {
     }
 
     /// Returns a store with tables. `prepared` decides if its connections would work with a pooler.
-    async fn store(&self, prepared: Prepared) -> Store {
-        let more = if prepared == Prepared::Named { "" } else { "&statement-cache-capacity=0" };
+    async fn store(&self, prepared: StatementNaming) -> Store {
+        let more = if prepared == StatementNaming::Named { "" } else { "&statement-cache-capacity=0" };
         let store = self.connect("", ConnectOptions::default()).await;
         store.create_missing(&[RUN]).await.unwrap();
         store.close().await;
@@ -107,7 +107,7 @@ fn changes(rows: impl IntoIterator<Item = Row>) -> Vec<RowChange> {
 
 #[tokio::test]
 async fn rows_are_read_as_they_were_written() {
-    for prepared in [Prepared::Named, Prepared::Unnamed] {
+    for prepared in [StatementNaming::Named, StatementNaming::Unnamed] {
         let Some(schema) = Schema::new("rows_are_read").await else { return };
         let store = schema.store(prepared).await;
         // The first batch prepares its statement with NULL.
@@ -123,7 +123,7 @@ async fn rows_are_read_as_they_were_written() {
             let report = store.write(RUN.table(), changes(written.clone())).await.unwrap();
             assert_eq!(report.written, 2, "{report:?}");
             let uids: Vec<&str> = written.iter().map(|row| &*row.uid).collect();
-            let stored = store.stored(RUN.table(), &uids).await.unwrap();
+            let stored = store.read_stored(RUN.table(), &uids).await.unwrap();
             assert_eq!(stored.len(), 2);
             for (stored, written) in stored.iter().zip(written) {
                 compare(stored, written);
@@ -133,17 +133,17 @@ async fn rows_are_read_as_they_were_written() {
         let mut single = Row { expected: Some(Expected::Absent), ..row("c", 1, r#""\\' \" $1 ü""#) };
         single.values[place("proto")] = Value::Bytes([0, 255].as_slice().into());
         assert_eq!(store.write(RUN.table(), changes([single.clone()])).await.unwrap().written, 1);
-        let stored = store.stored(RUN.table(), &["c"]).await.unwrap();
+        let stored = store.read_stored(RUN.table(), &["c"]).await.unwrap();
         compare(&stored[0], single);
         assert_eq!(store.write(RUN.table(), changes([row("c", 2, "null")])).await.unwrap().written, 1);
-        assert_eq!(store.stored(RUN.table(), &["c"]).await.unwrap()[0].res_version, 2);
+        assert_eq!(store.read_stored(RUN.table(), &["c"]).await.unwrap()[0].res_version, 2);
     }
 }
 
 #[tokio::test]
 async fn rows_that_another_writer_has_inserted_are_judged_anew() {
     let Some(schema) = Schema::new("judged_anew").await else { return };
-    let store = schema.store(Prepared::Named).await;
+    let store = schema.store(StatementNaming::Named).await;
     store.write(RUN.table(), changes([row("b", 5, "null")])).await.unwrap();
     // The writer does not know the stored rows: two are inserted, one is later than the stored one, or earlier.
     let absent = |uid, version| Row { expected: Some(Expected::Absent), ..row(uid, version, "null") };
@@ -153,19 +153,19 @@ async fn rows_that_another_writer_has_inserted_are_judged_anew() {
     assert_eq!((report.written, &report.stale[..]), (1, &["b".into()][..]));
     let report = store.write(RUN.table(), changes([absent("b", 7)])).await.unwrap();
     assert_eq!(report.written, 1, "as one text, which is refused as a whole");
-    let stored = store.stored(RUN.table(), &["b"]).await.unwrap();
+    let stored = store.read_stored(RUN.table(), &["b"]).await.unwrap();
     assert_eq!((stored[0].res_version, stored[0].labels.len()), (7, 1));
 }
 
 #[tokio::test]
 async fn a_text_with_nul_is_null_and_the_object_is_stored() {
     let Some(schema) = Schema::new("nul").await else { return };
-    let store = schema.store(Prepared::Named).await;
+    let store = schema.store(StatementNaming::Named).await;
     for expected in [None, Some(Expected::Absent)] {
         let uid = if expected.is_none() { "a" } else { "b" };
         let written = Row { expected, ..row(uid, 1, r#""x\u0000y""#) };
         assert_eq!(store.write(RUN.table(), changes([written.clone()])).await.unwrap().written, 1);
-        let stored = store.stored(RUN.table(), &[uid]).await.unwrap().pop().unwrap();
+        let stored = store.read_stored(RUN.table(), &[uid]).await.unwrap().pop().unwrap();
         assert_eq!(
             (&stored.values[place("note")], &written.values[place("note")]),
             (&Value::Null, &Value::text("x\0y"))
@@ -177,7 +177,7 @@ async fn a_text_with_nul_is_null_and_the_object_is_stored() {
 #[tokio::test]
 async fn an_object_that_the_server_refuses_is_rejected_alone() {
     let Some(schema) = Schema::new("refused").await else { return };
-    let store = schema.store(Prepared::Named).await;
+    let store = schema.store(StatementNaming::Named).await;
     let report = store.write(RUN.table(), changes([row("a", 1, "null"), row("b", u64::MAX, "null")])).await.unwrap();
     assert_eq!((report.written, report.rejected.len()), (1, 1), "{report:?}");
     assert!(report.rejected[0].reason.contains("larger than PostgreSQL's integers"), "{report:?}");
@@ -191,7 +191,7 @@ async fn a_query_ends_in_time_or_with_its_caller() {
         let pool = open(&schema.address(prepared), ConnectOptions::default()).await.unwrap();
         let (setting, begin) = (&ReadSetting { name: "a" }, Instant::now());
         let error = pool.fetch_within(setting, Duration::from_millis(200)).await.unwrap_err();
-        assert!(is_about(&error, About::Time) && begin.elapsed() < Duration::from_secs(20), "{error}");
+        assert!(is_about(&error, ErrorSubject::Time) && begin.elapsed() < Duration::from_secs(20), "{error}");
         let running = "SELECT CAST(COUNT(*) AS TEXT) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%ingester_settings%' AND pid <> pg_backend_pid()";
         let abandoned =
             tokio::time::timeout(Duration::from_millis(300), pool.fetch_within(setting, Duration::from_secs(50)));
@@ -224,17 +224,17 @@ async fn a_text_of_several_statements_is_a_transaction() {
 #[tokio::test]
 async fn a_transaction_with_a_failed_statement_is_not_committed() {
     let Some(schema) = Schema::new("failed").await else { return };
-    let store = schema.store(Prepared::Named).await;
+    let store = schema.store(StatementNaming::Named).await;
     let mut session = store.pool.driver.session().await.unwrap();
     let record = |value| RecordSetting { name: "a", value };
     session.begin(Access::Write, false).await.unwrap();
-    session.execute(Call::of(&record("1"), Dialect::Postgres)).await.unwrap();
-    let refused = session.execute(Call::of(&record("2"), Dialect::Postgres)).await.unwrap_err();
+    session.execute(Call::new(&record("1"), Dialect::Postgres)).await.unwrap();
+    let refused = session.execute(Call::new(&record("2"), Dialect::Postgres)).await.unwrap_err();
     assert!(refused.as_database_error().is_some_and(|error| error.is_unique_violation()));
-    assert!(session.end(End::Commit(None)).await.is_err());
+    assert!(session.end(TransactionEnd::Commit(None)).await.is_err());
     // A dropped transaction is rolled back.
     session.begin(Access::Write, false).await.unwrap();
-    session.execute(Call::of(&record("3"), Dialect::Postgres)).await.unwrap();
+    session.execute(Call::new(&record("3"), Dialect::Postgres)).await.unwrap();
     drop(session);
     assert_eq!(store.pool.fetch(&ReadSetting { name: "a" }).await.unwrap(), Vec::<String>::new());
 }
@@ -243,18 +243,18 @@ async fn a_transaction_with_a_failed_statement_is_not_committed() {
 #[tokio::test]
 async fn the_rows_of_another_statement_are_an_error_with_a_remedy() {
     let Some(schema) = Schema::new("exchanged").await else { return };
-    let store = schema.store(Prepared::Named).await;
+    let store = schema.store(StatementNaming::Named).await;
     let uids = ["a"];
     let versions = Versions { table: RUN.table(), uids: &uids, lock: false };
     let mut session = store.pool.driver.session().await.unwrap();
-    session.fetch(Call::of(&versions, Dialect::Postgres)).await.unwrap();
+    session.fetch(Call::new(&versions, Dialect::Postgres)).await.unwrap();
     let exchange = "DO $$ DECLARE named TEXT; BEGIN \
         SELECT name INTO STRICT named FROM pg_prepared_statements WHERE statement LIKE '%ingest_version%'; \
         EXECUTE 'DEALLOCATE ' || named; EXECUTE 'PREPARE ' || named || ' (TEXT[]) AS SELECT 1'; END $$";
     session.run(exchange.into()).await.unwrap();
-    let error = session.fetch(Call::of(&versions, Dialect::Postgres)).await.err().expect("fewer values than columns");
-    assert_eq!((class_of(&error), is_about(&error, About::Stale)), (ErrorClass::Transient, true), "{error}");
-    let said = StoreError::of("reading".to_owned(), error).to_string();
+    let error = session.fetch(Call::new(&versions, Dialect::Postgres)).await.err().expect("fewer values than columns");
+    assert_eq!((class_of(&error), is_about(&error, ErrorSubject::Stale)), (ErrorClass::Transient, true), "{error}");
+    let said = StoreError::from_sqlx("reading".to_owned(), error).to_string();
     assert!(said.contains("another statement") && said.contains("statement-cache-capacity=0"), "{said}");
     // The connection is closed, and the next one prepares its own.
     drop(session);
@@ -264,13 +264,13 @@ async fn the_rows_of_another_statement_are_an_error_with_a_remedy() {
 #[tokio::test]
 async fn a_store_that_only_reads_is_refused_every_write() {
     let Some(schema) = Schema::new("readers").await else { return };
-    drop(schema.store(Prepared::Named).await);
+    drop(schema.store(StatementNaming::Named).await);
     for more in ["", "&statement-cache-capacity=0"] {
         let store = schema.connect(more, ConnectOptions { read_only: true, ..ConnectOptions::default() }).await;
         assert_eq!(store.pool.fetch(&ReadSetting { name: "a" }).await.unwrap(), Vec::<String>::new());
         let write = WriteSetting { name: "a", value: "b" };
         let error = store.pool.execute(&write).await.unwrap_err();
-        assert!(is_about(&error, About::Stale), "{error}");
+        assert!(is_about(&error, ErrorSubject::Stale), "{error}");
         let mut tx = store.pool.begin(Access::Write).await.unwrap();
         let error = tx.execute(&write).await.unwrap_err();
         assert!(error.to_string().contains("read-only"), "{error}");

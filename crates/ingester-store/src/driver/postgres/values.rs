@@ -18,7 +18,7 @@ use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Postgres, Row as _, Type
 /// Decides whether statements stay prepared under names of the connection. A pooler that gives each transaction another connection does not
 /// keep them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Prepared {
+pub(super) enum StatementNaming {
     Named,
     Unnamed,
 }
@@ -27,24 +27,24 @@ pub(super) enum Prepared {
 pub(super) async fn execute(
     connection: &mut PgConnection,
     call: Call<'_>,
-    prepared: Prepared,
+    prepared: StatementNaming,
 ) -> Result<u64, sqlx::Error> {
     let query = sqlx::query_with(AssertSqlSafe(call.sql.shared()), arguments(&call.params)?);
-    Ok(query.persistent(prepared == Prepared::Named).execute(connection).await?.rows_affected())
+    Ok(query.persistent(prepared == StatementNaming::Named).execute(connection).await?.rows_affected())
 }
 
 /// Runs a query.
 pub(super) async fn fetch(
     connection: &mut PgConnection,
     call: Call<'_>,
-    prepared: Prepared,
+    prepared: StatementNaming,
 ) -> Result<Box<dyn Rows>, sqlx::Error> {
     let query = sqlx::query_with(AssertSqlSafe(call.sql.shared()), arguments(&call.params)?);
-    let rows = query.persistent(prepared == Prepared::Named).fetch_all(connection).await?;
+    let rows = query.persistent(prepared == StatementNaming::Named).fetch_all(connection).await?;
     if !rows.iter().all(is_whole) {
         return Err(of_another_statement());
     }
-    Ok(Box::new(Answer(rows)))
+    Ok(Box::new(FetchedRows(rows)))
 }
 
 /// Returns false if a row has fewer values than its statement has columns. Under the name of a prepared statement, a pooler may run another
@@ -88,14 +88,14 @@ fn arguments(params: &[Param<'_>]) -> Result<PgArguments, sqlx::Error> {
     // A batch has a megabyte of parameters. Growing step by step would copy them again and again.
     arguments.reserve(params.len(), params.iter().map(Param::bytes).sum());
     for param in params {
-        arguments.add(Bound::of(param)?).map_err(sqlx::Error::Encode)?;
+        arguments.add(BoundParam::from_param(param)?).map_err(sqlx::Error::Encode)?;
     }
     Ok(arguments)
 }
 
 /// A parameter in the form that is sent.
 #[derive(Debug)]
-enum Bound<'a> {
+enum BoundParam<'a> {
     Null,
     Bool(bool),
     Int(i64),
@@ -104,49 +104,49 @@ enum Bound<'a> {
     Bytes(&'a [u8]),
     Time(Micros),
     Texts(&'a [&'a str]),
-    Array(SqlType, Vec<Bound<'a>>),
+    Array(SqlType, Vec<BoundParam<'a>>),
 }
 
-impl<'a> Bound<'a> {
-    fn of(param: &'a Param<'_>) -> Result<Self, sqlx::Error> {
+impl<'a> BoundParam<'a> {
+    fn from_param(param: &'a Param<'_>) -> Result<Self, sqlx::Error> {
         Ok(match param {
-            Param::Null | Param::Value(Value::Null) => Bound::Null,
-            Param::Value(Value::Bool(value)) => Bound::Bool(*value),
-            Param::Int(value) | Param::Value(Value::Int(value)) => Bound::Int(*value),
-            Param::UInt(value) | Param::Value(Value::UInt(value)) => Bound::Int(signed(*value)?),
-            Param::Value(Value::Double(value)) => Bound::Double(*value),
-            Param::Text(value) => Bound::text(value),
-            Param::Value(Value::Text(value)) => Bound::text(value),
-            Param::Value(Value::Bytes(value)) => Bound::Bytes(value),
-            Param::Time(value) | Param::Value(Value::Time(value)) => Bound::Time(*value),
-            Param::Texts(texts) => Bound::Texts(texts),
+            Param::Null | Param::Value(Value::Null) => BoundParam::Null,
+            Param::Value(Value::Bool(value)) => BoundParam::Bool(*value),
+            Param::Int(value) | Param::Value(Value::Int(value)) => BoundParam::Int(*value),
+            Param::UInt(value) | Param::Value(Value::UInt(value)) => BoundParam::Int(signed(*value)?),
+            Param::Value(Value::Double(value)) => BoundParam::Double(*value),
+            Param::Text(value) => BoundParam::from_text(value),
+            Param::Value(Value::Text(value)) => BoundParam::from_text(value),
+            Param::Value(Value::Bytes(value)) => BoundParam::Bytes(value),
+            Param::Time(value) | Param::Value(Value::Time(value)) => BoundParam::Time(*value),
+            Param::Texts(texts) => BoundParam::Texts(texts),
             Param::Array(ty, params) => {
                 let of = |param: &'a Param<'_>| match (ty, param) {
                     // NUL is escaped in JSON.
-                    (SqlType::Json, Param::Value(Value::Text(json))) => Ok(Bound::Text(json)),
-                    (_, param) => Bound::of(param),
+                    (SqlType::Json, Param::Value(Value::Text(json))) => Ok(BoundParam::Text(json)),
+                    (_, param) => BoundParam::from_param(param),
                 };
-                Bound::Array(*ty, params.iter().map(of).collect::<Result<_, sqlx::Error>>()?)
+                BoundParam::Array(*ty, params.iter().map(of).collect::<Result<_, sqlx::Error>>()?)
             }
         })
     }
 
     /// PostgreSQL's texts cannot contain NUL, so such a value becomes NULL.
-    fn text(text: &'a str) -> Self {
-        if text.contains('\0') { Bound::Null } else { Bound::Text(text) }
+    fn from_text(text: &'a str) -> Self {
+        if text.contains('\0') { BoundParam::Null } else { BoundParam::Text(text) }
     }
 
     /// Returns the type that is sent with it.
     fn oid(&self) -> u32 {
         match self {
-            Bound::Null | Bound::Text(_) => oid::UNSPECIFIED,
-            Bound::Bool(_) => oid::BOOL,
-            Bound::Int(_) => oid::INT8,
-            Bound::Double(_) => oid::FLOAT8,
-            Bound::Bytes(_) => oid::BYTEA,
-            Bound::Time(_) => oid::TIMESTAMPTZ,
-            Bound::Texts(_) => oid::TEXT_ARRAY,
-            Bound::Array(ty, _) => oid::of_array(*ty).1,
+            BoundParam::Null | BoundParam::Text(_) => oid::UNSPECIFIED,
+            BoundParam::Bool(_) => oid::BOOL,
+            BoundParam::Int(_) => oid::INT8,
+            BoundParam::Double(_) => oid::FLOAT8,
+            BoundParam::Bytes(_) => oid::BYTEA,
+            BoundParam::Time(_) => oid::TIMESTAMPTZ,
+            BoundParam::Texts(_) => oid::TEXT_ARRAY,
+            BoundParam::Array(ty, _) => oid::of_array(*ty).1,
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> Bound<'a> {
     fn in_array(&self, element: u32) -> Result<&Self, BoxDynError> {
         match (self.oid(), element) {
             (oid::UNSPECIFIED, oid::TEXT | oid::JSON) => Ok(self),
-            (own, element) if own == element || matches!(self, Bound::Null) => Ok(self),
+            (own, element) if own == element || matches!(self, BoundParam::Null) => Ok(self),
             (own, _) => Err(format!("a value of the type {own} is not an element of an array of {element}").into()),
         }
     }
@@ -167,7 +167,7 @@ fn signed(value: u64) -> Result<i64, sqlx::Error> {
     })
 }
 
-impl Type<Postgres> for Bound<'_> {
+impl Type<Postgres> for BoundParam<'_> {
     fn type_info() -> PgTypeInfo {
         PgTypeInfo::with_oid(Oid(oid::UNSPECIFIED))
     }
@@ -176,24 +176,24 @@ impl Type<Postgres> for Bound<'_> {
 /// The microseconds from 1970 to 2000, where PostgreSQL's times begin.
 const EPOCH: i64 = 946_684_800_000_000;
 
-impl Encode<'_, Postgres> for Bound<'_> {
+impl Encode<'_, Postgres> for BoundParam<'_> {
     fn produces(&self) -> Option<PgTypeInfo> {
         Some(PgTypeInfo::with_oid(Oid(self.oid())))
     }
 
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         match self {
-            Bound::Null => return Ok(IsNull::Yes),
-            Bound::Bool(value) => buffer.push(u8::from(*value)),
-            Bound::Int(value) => buffer.extend(value.to_be_bytes()),
-            Bound::Double(value) => buffer.extend(value.to_be_bytes()),
-            Bound::Text(value) => buffer.extend_from_slice(value.as_bytes()),
-            Bound::Bytes(value) => buffer.extend_from_slice(value),
-            Bound::Time(value) => buffer.extend(value.0.saturating_sub(EPOCH).to_be_bytes()),
-            Bound::Texts(texts) => {
-                array(buffer, oid::TEXT, texts.len(), texts.iter().map(|text| Ok(Bound::text(text))))?
+            BoundParam::Null => return Ok(IsNull::Yes),
+            BoundParam::Bool(value) => buffer.push(u8::from(*value)),
+            BoundParam::Int(value) => buffer.extend(value.to_be_bytes()),
+            BoundParam::Double(value) => buffer.extend(value.to_be_bytes()),
+            BoundParam::Text(value) => buffer.extend_from_slice(value.as_bytes()),
+            BoundParam::Bytes(value) => buffer.extend_from_slice(value),
+            BoundParam::Time(value) => buffer.extend(value.0.saturating_sub(EPOCH).to_be_bytes()),
+            BoundParam::Texts(texts) => {
+                array(buffer, oid::TEXT, texts.len(), texts.iter().map(|text| Ok(BoundParam::from_text(text))))?
             }
-            Bound::Array(ty, elements) => {
+            BoundParam::Array(ty, elements) => {
                 let element = oid::of_array(*ty).0;
                 array(buffer, element, elements.len(), elements.iter().map(|bound| bound.in_array(element)))?;
             }
@@ -227,9 +227,9 @@ fn array<'b, B: Encode<'b, Postgres>>(
 }
 
 /// A row of a result.
-struct Fetched<'r>(&'r PgRow);
+struct FetchedRow<'r>(&'r PgRow);
 
-impl Fetched<'_> {
+impl FetchedRow<'_> {
     /// Returns the value of a column of any type.
     fn any(&self, index: usize) -> Result<Value, sqlx::Error> {
         let row = self.0;
@@ -261,26 +261,26 @@ impl Fetched<'_> {
     }
 }
 
-impl Columns for Fetched<'_> {
+impl Columns for FetchedRow<'_> {
     type Error = sqlx::Error;
 
-    fn text(&self, index: usize) -> Result<String, sqlx::Error> {
+    fn read_text(&self, index: usize) -> Result<String, sqlx::Error> {
         self.0.try_get_unchecked(index)
     }
 
-    fn optional_text(&self, index: usize) -> Result<Option<String>, sqlx::Error> {
+    fn read_optional_text(&self, index: usize) -> Result<Option<String>, sqlx::Error> {
         self.0.try_get_unchecked(index)
     }
 
-    fn int(&self, index: usize) -> Result<i64, sqlx::Error> {
+    fn read_int(&self, index: usize) -> Result<i64, sqlx::Error> {
         self.optional_int(index)?.ok_or_else(|| other(index, "not NULL"))
     }
 
-    fn uint(&self, index: usize) -> Result<u64, sqlx::Error> {
-        u64::try_from(self.int(index)?).map_err(|_| other(index, "not negative"))
+    fn read_uint(&self, index: usize) -> Result<u64, sqlx::Error> {
+        u64::try_from(self.read_int(index)?).map_err(|_| other(index, "not negative"))
     }
 
-    fn value(&self, index: usize, ty: SqlType) -> Result<Value, sqlx::Error> {
+    fn read_value(&self, index: usize, ty: SqlType) -> Result<Value, sqlx::Error> {
         let value = self.any(index)?;
         Ok(match (ty, value) {
             (SqlType::IntUnsigned | SqlType::BigIntUnsigned, Value::Int(value)) => {
@@ -335,9 +335,9 @@ fn whole(Numeric(bytes): Numeric<'_>) -> Option<i64> {
 }
 
 /// The rows of a result.
-struct Answer(Vec<PgRow>);
+struct FetchedRows(Vec<PgRow>);
 
-impl Rows for Answer {
+impl Rows for FetchedRows {
     fn count(&self) -> usize {
         self.0.len()
     }
@@ -346,20 +346,20 @@ impl Rows for Answer {
         &self,
         read: &mut dyn FnMut(&dyn Columns<Error = sqlx::Error>) -> Result<(), sqlx::Error>,
     ) -> Result<(), sqlx::Error> {
-        self.0.iter().try_for_each(|row| read(&Fetched(row)))
+        self.0.iter().try_for_each(|row| read(&FetchedRow(row)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Bound, Encode as _, Numeric, Param, SqlType, arguments, whole};
+    use super::{BoundParam, Encode as _, Numeric, Param, SqlType, arguments, whole};
     use ingester_core::value::{Micros, Value};
     use sqlx::encode::IsNull;
     use sqlx::postgres::PgArgumentBuffer;
 
     fn encoded(param: &Param<'_>) -> Result<Option<Vec<u8>>, String> {
         let mut buffer = PgArgumentBuffer::default();
-        let bound = Bound::of(param).map_err(|error| error.to_string())?;
+        let bound = BoundParam::from_param(param).map_err(|error| error.to_string())?;
         match bound.encode_by_ref(&mut buffer).map_err(|error| error.to_string())? {
             IsNull::Yes => Ok(None),
             IsNull::No => Ok(Some(buffer.to_vec())),
@@ -379,7 +379,7 @@ mod tests {
             (Param::Array(SqlType::Json, Vec::new()), 199),
             (Param::Array(SqlType::IntUnsigned, vec![Param::Null]), 1016),
         ] {
-            assert_eq!(Bound::of(&param).unwrap().oid(), oid, "{param:?}");
+            assert_eq!(BoundParam::from_param(&param).unwrap().oid(), oid, "{param:?}");
         }
     }
 

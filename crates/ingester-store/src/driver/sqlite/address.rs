@@ -4,7 +4,7 @@ use super::DIALECT;
 use super::error::is_locked;
 use super::pool::Pool;
 use crate::driver::error::StoreError;
-use crate::driver::interface::{Driver, Target};
+use crate::driver::interface::{DatabaseTarget, Driver};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
 use crate::driver::tls::Tls;
@@ -30,7 +30,7 @@ struct File {
 }
 
 /// Reads a URL, which messages show as `shown`. The error is the mistake in it.
-pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn Target>, String> {
+pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn DatabaseTarget>, String> {
     let (file, parameters) = url.split_once('?').unwrap_or((url, ""));
     // Without a name, SQLite makes a database that is lost with the connection. Nobody wants that.
     if ["sqlite:", "sqlite://"].contains(&file) {
@@ -48,12 +48,12 @@ impl File {
     }
 }
 
-impl Target for File {
+impl DatabaseTarget for File {
     fn dialect(&self) -> Dialect {
         DIALECT
     }
 
-    fn shown(&self) -> &str {
+    fn as_redacted(&self) -> &str {
         &self.shown
     }
 
@@ -66,11 +66,11 @@ impl Target for File {
         self.path.as_deref()
     }
 
-    fn with_password(&self, _: &str) -> Result<Arc<dyn Target>, (&'static str, &'static str)> {
+    fn with_password(&self, _: &str) -> Result<Arc<dyn DatabaseTarget>, (&'static str, &'static str)> {
         Err(("SQLite has no passwords", "leave out the password file"))
     }
 
-    fn with_tls(&self, _: &Tls) -> Option<Arc<dyn Target>> {
+    fn with_tls(&self, _: &Tls) -> Option<Arc<dyn DatabaseTarget>> {
         None
     }
 
@@ -100,7 +100,7 @@ impl Target for File {
 
     fn refused(&self, error: sqlx::Error) -> StoreError {
         if !is_locked(&error) {
-            return StoreError::of(self.doing(), error);
+            return StoreError::from_sqlx(self.doing(), error);
         }
         let file = self.options.get_filename().display();
         let hint = format!("wait until it has ended; `fuser {file}` tells which one it is");

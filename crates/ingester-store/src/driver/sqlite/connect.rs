@@ -39,7 +39,7 @@ pub(super) fn connections(options: ConnectOptions, in_memory: bool) -> u32 {
 
 /// The answer whether a file may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writable {
+pub(super) enum WriteAccess {
     /// Its file system allows it.
     Yes,
     /// It is on a file system that is read-only, with a write-ahead log that SQLite may be able to read.
@@ -53,11 +53,11 @@ pub(super) enum Writable {
 ///
 /// # Errors
 /// If it has a write-ahead log there that cannot be read without being written.
-pub(super) fn writable(connect: &SqliteConnectOptions) -> Result<Writable, sqlx::Error> {
+pub(super) fn writable(connect: &SqliteConnectOptions) -> Result<WriteAccess, sqlx::Error> {
     let file = connect.get_filename();
     match OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem && file.is_file() => {}
-        _ => return Ok(Writable::Yes),
+        _ => return Ok(WriteAccess::Yes),
     }
     let beside = |end: &str| {
         let mut name = file.as_os_str().to_owned();
@@ -67,14 +67,14 @@ pub(super) fn writable(connect: &SqliteConnectOptions) -> Result<Writable, sqlx:
     let log = beside("-wal");
     if log.metadata().map_or(0, |log| log.len()) == 0 {
         tracing::info!(file = %file.display(), "The file is on a read-only file system: it is read as it is, and changes are not seen");
-        return Ok(Writable::Never);
+        return Ok(WriteAccess::Never);
     }
     if !beside("-shm").is_file() {
         let why =
             format!("the file is on a read-only file system, and {} has changes that are not in it yet", log.display());
         return Err(unusable(why, "copy both files into a folder that can be written, and name the copy"));
     }
-    Ok(Writable::No)
+    Ok(WriteAccess::No)
 }
 
 pub(super) async fn connect(
@@ -87,10 +87,10 @@ pub(super) async fn connect(
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
     let connect = match (writable(connect)?, options.read_only) {
         // The file says how it is written, and stays as it is.
-        (Writable::Yes, true) => connect.clone(),
-        (Writable::Yes, false) => connect.clone().journal_mode(SqliteJournalMode::Wal),
-        (Writable::No, _) => connect.clone().read_only(true),
-        (Writable::Never, _) => connect.clone().read_only(true).immutable(true),
+        (WriteAccess::Yes, true) => connect.clone(),
+        (WriteAccess::Yes, false) => connect.clone().journal_mode(SqliteJournalMode::Wal),
+        (WriteAccess::No, _) => connect.clone().read_only(true),
+        (WriteAccess::Never, _) => connect.clone().read_only(true).immutable(true),
     };
     let connect = connect
         .create_if_missing(options.create)

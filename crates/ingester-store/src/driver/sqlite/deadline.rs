@@ -40,7 +40,7 @@ impl Set<'_> {
 
 impl Deadline {
     /// Returns the deadline of a store with this many connections.
-    pub(super) fn of(connections: u32) -> Self {
+    pub(super) fn for_connections(connections: u32) -> Self {
         Deadline { is_shared: connections == 1, ..Deadline::default() }
     }
 

@@ -1,11 +1,11 @@
 //! SQLite's errors: their classes, and what a person can do about them.
 
-use crate::driver::facts::{About, ErrorClass, Facts};
+use crate::driver::facts::{ErrorClass, ErrorSubject, Facts};
 use sqlx::error::DatabaseError;
 use sqlx::sqlite::SqliteError;
 
 /// The class of an error, and the remedy.
-type Classified = (ErrorClass, Option<&'static str>);
+type Classification = (ErrorClass, Option<&'static str>);
 
 /// Returns the facts about an error; `None` if another database reports it.
 pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
@@ -13,9 +13,9 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let code = primary_code(error);
     let (class, hint) = classify(code, error.message());
     let about = match code {
-        INTERRUPTED => Some(About::Time),
-        code if STORAGE.contains(&code) => Some(About::Storage),
-        1 if error.message().starts_with(NO_TABLE) => Some(About::Table),
+        INTERRUPTED => Some(ErrorSubject::Time),
+        code if STORAGE.contains(&code) => Some(ErrorSubject::Storage),
+        1 if error.message().starts_with(NO_TABLE) => Some(ErrorSubject::Table),
         _ => None,
     };
     Some(Facts { class, hint: hint.map(Into::into), about, why_json: None })
@@ -64,7 +64,7 @@ fn primary_code(error: &SqliteError) -> u32 {
 }
 
 /// Classifies SQLite's result codes ("Result and Error Codes").
-fn classify(code: u32, message: &str) -> Classified {
+fn classify(code: u32, message: &str) -> Classification {
     match code {
         code if LOCKED.contains(&code) => {
             (ErrorClass::Transient, Some("another program holds the database; close it or wait"))

@@ -1,6 +1,6 @@
 //! Decides which program may migrate a file: the transaction of each migration keeps others out.
 
-use super::session::Lent;
+use super::session::LentConnection;
 use crate::driver::error::StoreError;
 use crate::driver::interface::{Migrations, Session};
 use futures::FutureExt as _;
@@ -8,9 +8,9 @@ use futures::future::BoxFuture;
 use sqlx::migrate::MigrateError;
 
 /// A connection that runs migrations.
-pub(super) struct Migrating(pub(super) Lent);
+pub(super) struct MigrationConnection(pub(super) LentConnection);
 
-impl Migrations for Migrating {
+impl Migrations for MigrationConnection {
     fn session(&mut self) -> &mut dyn Session {
         &mut self.0
     }

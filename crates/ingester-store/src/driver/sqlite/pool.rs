@@ -1,13 +1,13 @@
 //! The connections to a file, or to a database in memory.
 
-use super::connect::{Writable, connect, connections, writable};
+use super::connect::{WriteAccess, connect, connections, writable};
 use super::deadline::Deadline;
 use super::durability::Durability;
 use super::examine::examine;
-use super::migrations::Migrating;
-use super::session::Lent;
+use super::migrations::MigrationConnection;
+use super::session::LentConnection;
 use crate::driver::examine::{Answers, Finding};
-use crate::driver::hosts::Looked;
+use crate::driver::hosts::SearchResult;
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use futures::FutureExt as _;
@@ -30,13 +30,13 @@ impl Pool {
         in_memory: bool,
     ) -> Result<Self, sqlx::Error> {
         let connections = connections(how, in_memory);
-        let (deadline, durability) = (Deadline::of(connections), Durability::default());
+        let (deadline, durability) = (Deadline::for_connections(connections), Durability::default());
         let pool = connect(options, how, connections, &deadline, &durability).await?;
         Ok(Pool { pool, durability, deadline, in_memory })
     }
 
-    pub(super) async fn lend(&self) -> Result<Lent, sqlx::Error> {
-        Lent::take(&self.pool, &self.deadline, &self.durability).await
+    pub(super) async fn lend(&self) -> Result<LentConnection, sqlx::Error> {
+        LentConnection::take(&self.pool, &self.deadline, &self.durability).await
     }
 }
 
@@ -46,7 +46,7 @@ impl Driver for Pool {
     }
 
     fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>> {
-        async move { Ok(Box::new(Migrating(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
+        async move { Ok(Box::new(MigrationConnection(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
     }
 
     /// There is one writer at a time, so getting its lock proves that there is none.
@@ -56,7 +56,7 @@ impl Driver for Pool {
                 return self.pool.acquire().await.map(|_| true);
             }
             let options = self.pool.connect_options();
-            if writable(&options)? == Writable::Never {
+            if writable(&options)? == WriteAccess::Never {
                 return Ok(true);
             }
             // The pool's connections may be read-only, so use another one.
@@ -67,8 +67,8 @@ impl Driver for Pool {
         .boxed()
     }
 
-    fn look_for_server(&self) -> BoxFuture<'_, Looked> {
-        async { Looked::Same }.boxed()
+    fn look_for_server(&self) -> BoxFuture<'_, SearchResult> {
+        async { SearchResult::Same }.boxed()
     }
 
     fn use_password<'d>(&'d self, _: &'d str) -> BoxFuture<'d, ()> {

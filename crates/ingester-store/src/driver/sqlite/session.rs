@@ -4,7 +4,7 @@ use super::connect::watch;
 use super::deadline::Deadline;
 use super::durability::Durability;
 use super::values;
-use crate::driver::interface::{Call, End, Rows, Session};
+use crate::driver::interface::{Call, Rows, Session, TransactionEnd};
 use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -17,43 +17,43 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A connection that is lent. sqlx rolls back a transaction that is dropped.
-pub(super) struct Lent {
+pub(super) struct LentConnection {
     pool: SqlitePool,
     deadline: Deadline,
     durability: Durability,
-    state: Held,
+    state: LentState,
 }
 
-enum Held {
+enum LentState {
     Idle(PoolConnection<Sqlite>),
     Open(Transaction<'static, Sqlite>),
     /// The connection was returned with its transaction. The next statement takes one again.
     Returned,
 }
 
-impl Lent {
+impl LentConnection {
     pub(super) async fn take(
         pool: &SqlitePool,
         deadline: &Deadline,
         durability: &Durability,
     ) -> Result<Self, sqlx::Error> {
-        let state = Held::Idle(pool.acquire().await?);
-        Ok(Lent { pool: pool.clone(), deadline: deadline.clone(), durability: durability.clone(), state })
+        let state = LentState::Idle(pool.acquire().await?);
+        Ok(LentConnection { pool: pool.clone(), deadline: deadline.clone(), durability: durability.clone(), state })
     }
 
     pub(super) async fn connection(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
-        if let Held::Returned = self.state {
-            self.state = Held::Idle(self.pool.acquire().await?);
+        if let LentState::Returned = self.state {
+            self.state = LentState::Idle(self.pool.acquire().await?);
         }
         match &mut self.state {
-            Held::Idle(connection) => Ok(connection),
-            Held::Open(tx) => Ok(tx),
-            Held::Returned => Err(sqlx::Error::PoolClosed),
+            LentState::Idle(connection) => Ok(connection),
+            LentState::Open(tx) => Ok(tx),
+            LentState::Returned => Err(sqlx::Error::PoolClosed),
         }
     }
 }
 
-impl Session for Lent {
+impl Session for LentConnection {
     fn execute<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
         async move { values::execute(self.connection().await?, call).await }.boxed()
     }
@@ -93,27 +93,27 @@ impl Session for Lent {
 
     fn begin(&mut self, access: Access, is_durable: bool) -> BoxFuture<'_, Result<(), sqlx::Error>> {
         async move {
-            let mut connection = match std::mem::replace(&mut self.state, Held::Returned) {
-                Held::Idle(connection) => connection,
-                Held::Open(_) | Held::Returned => self.pool.acquire().await?,
+            let mut connection = match std::mem::replace(&mut self.state, LentState::Returned) {
+                LentState::Idle(connection) => connection,
+                LentState::Open(_) | LentState::Returned => self.pool.acquire().await?,
             };
             if is_durable {
                 self.durability.raise(&mut connection).await?;
             }
             let begin = session::begin(access).into_sql_str();
-            self.state = Held::Open(Transaction::begin(connection, Some(begin)).await?);
+            self.state = LentState::Open(Transaction::begin(connection, Some(begin)).await?);
             Ok(())
         }
         .boxed()
     }
 
-    fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+    fn end<'s>(&'s mut self, end: TransactionEnd<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
         async move {
-            let Held::Open(tx) = std::mem::replace(&mut self.state, Held::Returned) else { return Ok(()) };
+            let LentState::Open(tx) = std::mem::replace(&mut self.state, LentState::Returned) else { return Ok(()) };
             match end {
                 // SQLite's dialect has no text of several statements.
-                End::Commit(_) => tx.commit().await,
-                End::RollBack(_) => {
+                TransactionEnd::Commit(_) => tx.commit().await,
+                TransactionEnd::RollBack(_) => {
                     // If that fails, SQLite has already rolled back, or the connection is lost. The pool closes a connection that still
                     // counts a transaction.
                     drop(tx.rollback().await);

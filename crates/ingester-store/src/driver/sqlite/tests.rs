@@ -1,11 +1,11 @@
 //! Commits that survive a crash of the machine, and connections that do not survive a transaction that SQLite has ended.
 
 use super::pool::Pool;
-use super::session::Lent;
+use super::session::LentConnection;
 use crate::driver::Address;
-use crate::driver::interface::{End, Session as _};
+use crate::driver::interface::{Session as _, TransactionEnd};
 use crate::driver::options::{ConnectOptions, Retry};
-use crate::rows::{Changed, Effect, RowChange};
+use crate::rows::{ChangeResult, Effect, RowChange};
 use crate::store::Store;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Expected, Row};
@@ -36,7 +36,7 @@ fn pool(store: &Store) -> &Pool {
 }
 
 /// Returns the connection's behaviour at a commit: 2 waits for the disk, 1 does not.
-async fn synchronous(lent: &mut Lent) -> i64 {
+async fn synchronous(lent: &mut LentConnection) -> i64 {
     let connection = lent.connection().await.unwrap();
     sqlx::query("PRAGMA synchronous").fetch_one(connection).await.unwrap().get(0)
 }
@@ -88,7 +88,7 @@ async fn the_setting_holds_in_the_transaction_and_no_longer() {
         assert_eq!(synchronous(&mut lent).await, within);
         // A dropped transaction is rolled back, and its connection is lowered, too.
         if ends {
-            lent.end(End::Commit(None)).await.unwrap();
+            lent.end(TransactionEnd::Commit(None)).await.unwrap();
             assert_eq!(synchronous(&mut lent).await, 1, "the connection was given back");
         }
     }
@@ -128,7 +128,7 @@ async fn what_writes_an_evicted_row_waits_for_the_disk_and_nothing_else_does() {
     assert_eq!(writes(), [false], "back to what it was");
     let edit = |_: &_| Ok::<_, Infallible>(Some(row("gone", 2, true)));
     let changed = store.change_evicted(&RUN, "gone", Effect::Written, edit).await.unwrap();
-    assert!(matches!(changed, Changed::Done(_)), "{changed:?}");
+    assert!(matches!(changed, ChangeResult::Done(_)), "{changed:?}");
     assert_eq!(writes(), [true], "a user's change");
     store.delete_evicted(&RUN, "gone", Effect::Written, |_| Ok::<_, Infallible>(())).await.unwrap();
     assert_eq!(writes(), [true], "a user's deletion");
@@ -185,15 +185,15 @@ async fn a_transaction_that_sqlite_has_ended_is_not_left_to_the_next_caller() {
             // As SQLite does by itself on a full disk.
             connection.execute(sqlx::raw_sql("ROLLBACK")).await.unwrap();
             match ending {
-                Ending::Commit => drop(lent.end(End::Commit(None)).await.unwrap_err()),
-                Ending::RollBack => lent.end(End::RollBack(None)).await.unwrap(),
+                Ending::Commit => drop(lent.end(TransactionEnd::Commit(None)).await.unwrap_err()),
+                Ending::RollBack => lent.end(TransactionEnd::RollBack(None)).await.unwrap(),
                 Ending::Drop => {}
             }
             drop(lent);
             let mut next = pool(&store).lend().await.unwrap();
             next.begin(Access::Write, false).await.unwrap_or_else(|error| panic!("{ending:?}, {is_nested}: {error}"));
             assert_eq!(synchronous(&mut next).await, 1);
-            next.end(End::Commit(None)).await.unwrap();
+            next.end(TransactionEnd::Commit(None)).await.unwrap();
         }
     }
 }
@@ -205,7 +205,7 @@ async fn a_transaction_that_ends_as_it_should_keeps_its_connection() {
         let mut lent = pool(&store).lend().await.unwrap();
         lent.begin(Access::Write, false).await.unwrap();
         if ends {
-            lent.end(End::RollBack(None)).await.unwrap();
+            lent.end(TransactionEnd::RollBack(None)).await.unwrap();
         }
     }
     // A new connection would have no tables.

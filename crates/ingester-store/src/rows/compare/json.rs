@@ -68,7 +68,7 @@ fn spell(value: &JsonValue<'_>, spelled: &mut String) {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     match &value.tree {
         Tree::Literal => spelled.push_str(value.raw),
-        Tree::Number => match Decimal::of(value.raw).and_then(|number| number.whole()) {
+        Tree::Number => match Decimal::parse(value.raw).and_then(|number| number.whole()) {
             Some(whole) => spelled.push_str(&whole.to_string()),
             None => spelled.push('#'),
         },
@@ -201,7 +201,7 @@ fn same_number(wanted: &str, stored: &str) -> bool {
     if wanted == stored {
         return true;
     }
-    if let (Some(wanted), Some(stored)) = (Decimal::of(wanted), Decimal::of(stored))
+    if let (Some(wanted), Some(stored)) = (Decimal::parse(wanted), Decimal::parse(stored))
         && wanted == stored
     {
         return true;
@@ -239,7 +239,7 @@ struct Decimal {
 
 impl Decimal {
     /// `None` for an exponent beyond 64 bits.
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let (text, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

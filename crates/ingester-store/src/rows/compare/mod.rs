@@ -74,7 +74,7 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
                 }
                 (wanted, stored) if column.stays.holds(stored == Value::Null, wanted == Value::Null) => {}
                 (wanted, stored) if !same(&wanted, &stored) => {
-                    let (wanted, stored) = shown(&wanted, &stored);
+                    let (wanted, stored) = render_difference(&wanted, &stored);
                     differences.push(Difference { what: name.to_owned(), wanted, stored });
                 }
                 _ => {}
@@ -213,7 +213,7 @@ fn in_companion(what: &str, list: bool, wanted: &StringMap, stored: &StringMap, 
 }
 
 /// Returns two different values, for people.
-fn shown(wanted: &Value, stored: &Value) -> (String, String) {
+fn render_difference(wanted: &Value, stored: &Value) -> (String, String) {
     match (wanted, stored) {
         (Value::Text(wanted), Value::Text(stored)) => quoted(wanted, stored),
         (Value::Bytes(wanted), Value::Bytes(stored)) => {

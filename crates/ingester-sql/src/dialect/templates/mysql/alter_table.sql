@@ -16,8 +16,8 @@ ALTER TABLE {{ name|backticks }}
 {#- An algorithm is always named, so that a server that would have to copy the table refuses instead. The comments with a
     version are MySQL's and MariaDB's own way to tell their versions apart; of two algorithms the last one counts. #}
   {% match phase %}
-  {%- when Phase::AddColumns %}ALGORITHM=INPLACE /*!80012 , ALGORITHM=INSTANT */ /*M!100302 , ALGORITHM=INSTANT */
-  {%- when Phase::DropColumns %}ALGORITHM=INPLACE /*!80029 , ALGORITHM=INSTANT */ /*M!100400 , ALGORITHM=INSTANT */
-  {%- when Phase::CopyColumns %}ALGORITHM=COPY, LOCK=SHARED
+  {%- when StepKind::AddColumns %}ALGORITHM=INPLACE /*!80012 , ALGORITHM=INSTANT */ /*M!100302 , ALGORITHM=INSTANT */
+  {%- when StepKind::DropColumns %}ALGORITHM=INPLACE /*!80029 , ALGORITHM=INSTANT */ /*M!100400 , ALGORITHM=INSTANT */
+  {%- when StepKind::CopyColumns %}ALGORITHM=COPY, LOCK=SHARED
   {%- when _ %}ALGORITHM=INPLACE, LOCK=NONE
   {%- endmatch %}
