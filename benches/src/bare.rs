@@ -36,7 +36,8 @@ pub(crate) async fn read(client: &Client, paths: &[String], how: ReadMethod) -> 
     let start = Instant::now();
     let mut reading = JoinSet::new();
     for path in paths {
-        let (client, path) = (client.clone(), path.clone());
+        let client = client.clone();
+        let path = path.clone();
         reading.spawn(async move {
             match how {
                 ReadMethod::Paged(encoding) => paged(&client, &path, encoding).await,
@@ -54,7 +55,8 @@ pub(crate) async fn read(client: &Client, paths: &[String], how: ReadMethod) -> 
 
 /// Reads every page, and finds only the token of the next one.
 async fn paged(client: &Client, path: &str, encoding: &str) -> Result<usize> {
-    let (mut bytes, mut next) = (0, String::new());
+    let mut bytes = 0;
+    let mut next = String::new();
     loop {
         let request =
             http::Request::get(format!("{path}?limit=500&continue={next}")).header("accept-encoding", encoding);
@@ -75,7 +77,8 @@ async fn streamed(client: &Client, path: &str, accept: &str) -> Result<usize> {
     ));
     let request = request.header("accept", accept).header("accept-encoding", "identity").body(Vec::new())?;
     let mut stream = std::pin::pin!(client.request_stream(request).await.context("reading a streamed list")?);
-    let (mut bytes, mut tail) = (0, Vec::with_capacity(2 * TAIL));
+    let mut bytes = 0;
+    let mut tail = Vec::with_capacity(2 * TAIL);
     loop {
         let read = stream.fill_buf().await.context("reading a streamed list")?;
         ensure!(!read.is_empty(), "the streamed list has ended early: {}", String::from_utf8_lossy(&tail));

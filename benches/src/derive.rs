@@ -184,7 +184,8 @@ pub(crate) fn run(arguments: &Derive) -> Result<()> {
         times[times.len() / 2].as_secs_f64() * 1000.0
     });
     let kinds = f64::from(arguments.kinds);
-    let (theirs, ours) = ((others - none) / kinds, (all - others) / kinds);
+    let theirs = (others - none) / kinds;
+    let ours = (all - others) / kinds;
     println!("{} kinds, medians of {} checks", arguments.kinds, arguments.rounds);
     println!("  {:<28} {:>8} {:>10}", "", "ms", "ms a kind");
     println!("  {:<28} {none:>8.0}", "no kinds");

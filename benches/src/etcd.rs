@@ -29,13 +29,15 @@ pub(crate) fn transactions(
     let put = move |object: Result<Value>| -> Result<(usize, Value)> {
         let object = store_object(object?, finalized).context("an object without metadata")?;
         let name = object["metadata"]["name"].as_str().context("an object without a name")?;
-        let (key, text) = (format!("{folder}/{name}"), object.to_string());
+        let key = format!("{folder}/{name}");
+        let text = object.to_string();
         let put = json!({"requestPut": {"key": BASE64_STANDARD.encode(key), "value": BASE64_STANDARD.encode(&text)}});
         Ok((text.len(), put))
     };
     let mut left = objects.map(put).peekable();
     std::iter::from_fn(move || {
-        let (mut puts, mut bytes) = (Vec::new(), 0);
+        let mut puts = Vec::new();
+        let mut bytes = 0;
         while let Some(next) = left.next_if(|next| match next {
             Ok((length, _)) => puts.is_empty() || (puts.len() < OPERATIONS && bytes + length <= BYTES),
             Err(_) => puts.is_empty(),

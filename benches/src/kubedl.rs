@@ -324,7 +324,8 @@ async fn plan(server: &str, connection: &mut MySqlConnection, sql: &str) -> Resu
     let explained = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(format!("{explain} {sql}")))).await?;
     for row in &explained {
         let text = |column: &str| row.try_get_unchecked::<Option<String>, _>(column).ok().flatten();
-        let (table, access) = (text("table").unwrap_or_default(), text("type").unwrap_or_else(|| "-".to_owned()));
+        let table = text("table").unwrap_or_default();
+        let access = text("type").unwrap_or_else(|| "-".to_owned());
         let made = table.starts_with('<');
         *accesses.entry(if made { format!("{access} of what was made") } else { access }).or_default() += 1;
         let extra = text("Extra").unwrap_or_default();
@@ -340,7 +341,8 @@ async fn plan(server: &str, connection: &mut MySqlConnection, sql: &str) -> Resu
     }
     read_rows(connection, "FLUSH STATUS").await?;
     read_rows(connection, sql).await?;
-    let (mut read, mut written) = (0_u64, 0_u64);
+    let mut read = 0_u64;
+    let mut written = 0_u64;
     for row in read_rows(connection, "SHOW SESSION STATUS LIKE 'Handler%'").await? {
         let [Some(name), Some(count)] = row.as_slice() else { continue };
         let count: u64 = count.parse()?;

@@ -231,8 +231,10 @@ impl Bench<'_> {
 
     /// Writes objects of a kind into the cluster, and waits until the API server has all of them.
     async fn seed(&self, kind: &Kind, path: &str) -> Result<()> {
-        let (objects, start) = (self.objects, Instant::now());
-        let (address, finalized) = (self.cluster.etcd_url(), !self.arguments.add_finalizers);
+        let objects = self.objects;
+        let start = Instant::now();
+        let address = self.cluster.etcd_url();
+        let finalized = !self.arguments.add_finalizers;
         let seeds = seeds(kind, objects, self.arguments.bytes());
         let revision = etcd::write(&address, etcd::transactions(kind, finalized, seeds)).await?;
         let written = start.elapsed();
@@ -260,7 +262,8 @@ impl Bench<'_> {
             tokio::time::sleep(Duration::from_millis(100)).await;
         };
         ensure!(listed == objects as u64, "of {objects} objects written into etcd the API server lists {listed}");
-        let (written, arrived) = (written.as_secs_f64(), start.elapsed().as_secs_f64());
+        let written = written.as_secs_f64();
+        let arrived = start.elapsed().as_secs_f64();
         let kind = kind.kind();
         println!("{objects} {kind} in etcd after {written:.1} s, in the API server's memory after {arrived:.1} s");
         Ok(())
@@ -310,7 +313,8 @@ impl Bench<'_> {
 
             self.server.create_database("live").await?;
             let before = self.servers()?;
-            let (start, time) = (Instant::now(), Micros::now());
+            let start = Instant::now();
+            let time = Micros::now();
             let ingester = match running.take() {
                 Some(ingester) => {
                     ingester.restart()?;
@@ -344,7 +348,8 @@ impl Bench<'_> {
             }
             times.known.push(self.read(known).await?.took);
             let before = writes(self.server).await?;
-            let (start, time) = (Instant::now(), Micros::now());
+            let start = Instant::now();
+            let time = Micros::now();
             ingester.restart()?;
             times.restarts.push(synced(&ingester, self.kinds.len()).await?.duration_since(start));
             times.restarts_prepared.push(prepared(&ingester, time)?);
@@ -363,7 +368,8 @@ impl Bench<'_> {
     }
 
     fn start(&self) -> Result<Ingester> {
-        let (program, mut config) = (std::env::current_exe()?, configuration(&self.url, &self.kinds));
+        let program = std::env::current_exe()?;
+        let mut config = configuration(&self.url, &self.kinds);
         if self.arguments.changes {
             config.push_str("changes: {enabled: true}\n");
         }
@@ -448,7 +454,8 @@ pub(crate) fn object(dice: &mut Dice, kind: &Kind, place: usize, bytes: Option<u
 
 /// The objects that are written into the cluster.
 fn seeds(kind: &Kind, objects: usize, bytes: Option<usize>) -> impl Iterator<Item = Result<Value>> {
-    let (kind, mut dice) = (*kind, Dice::new(3));
+    let kind = *kind;
+    let mut dice = Dice::new(3);
     (0..objects).map(move |place| object(&mut dice, &kind, place, bytes))
 }
 

@@ -131,10 +131,12 @@ fn count_row(kind: &Kind, texts: &[String]) {
 /// `rows`: how many. MySQL's; SQLite's differ in a few words.
 #[inline(never)]
 fn count_render(ready: &Ready, objects: usize, rows: usize) -> usize {
-    let (rows_of, labels) = ([(&ready.row, Micros(0)); MOST.0], [("uid", "key", "value"); MOST.1]);
+    let rows_of = [(&ready.row, Micros(0)); MOST.0];
+    let labels = [("uid", "key", "value"); MOST.1];
     let uids = ["uid"; MOST.0];
     let table = ready.kind.table();
-    let (mut left, mut rendered) = (objects, 0);
+    let mut left = objects;
+    let mut rendered = 0;
     while left > 0 {
         let batch = left.min(rows);
         left -= batch;
@@ -202,7 +204,8 @@ fn forms(set: &Set, kind: &Kind, rounds: usize) -> Result<()> {
 fn measure_set(set: &Set, arguments: &Pure) -> Result<()> {
     let rounds = usize::from(arguments.rounds);
     let ready = &Ready::from_set(set)?;
-    let (texts, kind) = (&set.texts, ready.kind);
+    let texts = &set.texts;
+    let kind = ready.kind;
     let bytes: usize = texts.iter().map(String::len).sum();
     let mut candidates = vec![
         Candidate { name: "serde_json to Value", run: Box::new(|| count_serde_json(texts)) },

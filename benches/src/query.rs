@@ -222,7 +222,8 @@ async fn stream(store: &Store, kind: &Kind, objects: usize) -> Result<()> {
     let asked = store.ask_about(kind, &Query::default(), Limits::default())?;
     let mut reader = asked.reader(&RequestedParts::object(), None)?;
     // The first portions show how large objects are.
-    let (mut count, mut bytes) = (0, 0);
+    let mut count = 0;
+    let mut bytes = 0;
     let mut first = 0;
     let begin = std::time::Instant::now();
     while count < objects {
@@ -277,9 +278,14 @@ where
         DatabaseChoice::Mariadb | DatabaseChoice::Mysql => "CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}')",
         DatabaseChoice::Postgres => "CAST(CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}') AS JSON)",
     };
-    let (uid, namespace, name) = (concat("uid-", "n"), concat("ns-", "n % 50"), concat("name-", "n"));
-    let (actor, state) = (concat("actor-", "n % 500"), concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END"));
-    let (created, ended, deleted) = (time("n"), time("n + 60"), time("n + 90"));
+    let uid = concat("uid-", "n");
+    let namespace = concat("ns-", "n % 50");
+    let name = concat("name-", "n");
+    let actor = concat("actor-", "n % 500");
+    let state = concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END");
+    let created = time("n");
+    let ended = time("n + 60");
+    let deleted = time("n + 90");
     let mut statements =
         vec!["CREATE TABLE numbers (n INTEGER NOT NULL)".to_owned(), "INSERT INTO numbers VALUES (0)".to_owned()];
     for doubling in 0..32 - rows.leading_zeros() {

@@ -326,7 +326,9 @@ impl<D: Engine> Reference<D> {
     pub(crate) async fn write(&self, slices: &[Rows], phase: Operation) -> Result<u64> {
         let mut tasks = tokio::task::JoinSet::new();
         for (slice, connection) in slices.iter().zip(&self.connections) {
-            let (slice, connection, table) = (slice.clone(), connection.clone(), self.table);
+            let slice = slice.clone();
+            let connection = connection.clone();
+            let table = self.table;
             tasks.spawn(async move {
                 let mut connection = connection.lock().await;
                 let mut deadlocks = 0;
@@ -358,7 +360,8 @@ impl<D: Engine> Reference<D> {
     ) -> Result<(), sqlx::Error> {
         let now = Micros::now();
         D::simple(connection, D::BEGIN).await?;
-        let (columns, pair) = (columns(table), pair_columns());
+        let columns = columns(table);
+        let pair = pair_columns();
         let sql = upsert::<D>(table.name.as_str(), &columns, 1, &one_row(&columns));
         execute::<D>(connection, &sql, values(row, now), false).await?;
         if phase != Operation::Tombstone {
@@ -393,7 +396,9 @@ impl<D: Engine> Handmade<D> {
     pub(crate) async fn write(&self, slices: &[Rows], phase: Operation, batch: usize) -> Result<()> {
         let mut tasks = tokio::task::JoinSet::new();
         for (slice, connection) in slices.iter().zip(&self.connections) {
-            let (slice, connection, table) = (slice.clone(), connection.clone(), self.table);
+            let slice = slice.clone();
+            let connection = connection.clone();
+            let table = self.table;
             tasks.spawn(async move {
                 let mut connection = connection.lock().await;
                 let before = slice[(phase as usize).saturating_sub(1)].chunks(batch);
@@ -457,9 +462,11 @@ impl<D: Engine> Handmade<D> {
         execute_rows::<D>(connection, &sql, &[], (&types(table), params)).await?;
         for companion in Companion::OF_METADATA {
             let name = companion_name(table, companion);
-            let (mut write, mut delete) = (Vec::new(), Vec::new());
+            let mut write = Vec::new();
+            let mut delete = Vec::new();
             for (row, old) in rows.iter().zip(before) {
-                let (now, old) = (pairs(companion, row), pairs(companion, old));
+                let now = pairs(companion, row);
+                let old = pairs(companion, old);
                 if phase == Operation::Insert {
                     write.extend(now.iter().map(|(key, value)| [&row.uid, key, value]));
                 } else if phase == Operation::Relabel && now != old {
@@ -476,7 +483,8 @@ impl<D: Engine> Handmade<D> {
                 execute_rows::<D>(connection, &sql, &[], (&PAIR_TYPES[..2], params)).await?;
             }
             if !write.is_empty() {
-                let (pair, source) = (pair_columns(), D::render_rows(PAIR.len(), write.len()));
+                let pair = pair_columns();
+                let source = D::render_rows(PAIR.len(), write.len());
                 let sql = match phase {
                     Operation::Insert => insert(&name, &pair, &source),
                     _ => upsert::<D>(&name, &pair, 2, &source),

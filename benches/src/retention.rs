@@ -59,7 +59,8 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
     let live = fill(&store, &kind, &mut dice, arguments).await?;
     println!("\n{name}: {} rows of deleted objects, {} live ones", arguments.tombstones, arguments.live);
     let (single, batches) = live.split_at(live.len() / 2);
-    let (mut single, mut batches) = (single.to_vec(), batches.to_vec());
+    let mut single = single.to_vec();
+    let mut batches = batches.to_vec();
     let alone = Duration::from_secs(arguments.seconds);
     for phase in ["before", "while purging", "after"] {
         let metrics = Metrics::new()?;
@@ -73,7 +74,8 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
                     ingester_config::Retention { deleted: Some(RetentionTime::For(AGE)), ..Default::default() };
                 let config = Config { retention, ..Config::default() };
                 let suspension = Suspension::new(&[kind], &config, &metrics);
-                let (store, kinds) = (store.clone(), vec![kind]);
+                let store = store.clone();
+                let kinds = vec![kind];
                 let purging = ingester_mirror::retention::RetentionTask {
                     store,
                     kinds,

@@ -239,7 +239,9 @@ async fn load<F: Future<Output = Result<()>>>(
 
 async fn by_hand(pool: &MySqlPool, sql: &'static str, paged: bool) -> Result<()> {
     let mut connection = pool.acquire().await?;
-    let (mut text, mut last, mut pages) = (String::new(), String::new(), 0);
+    let mut text = String::new();
+    let mut last = String::new();
+    let mut pages = 0;
     loop {
         let query = sqlx::query(AssertSqlSafe(sql));
         let query = if paged { query.bind(last.clone()) } else { query };
@@ -324,7 +326,8 @@ async fn fill(client: &Client, url: &str, arguments: &Serve) -> Result<()> {
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&statements).await?;
     }
     let kind = model()?;
-    let (mut stored, mut next) = (0, None);
+    let mut stored = 0;
+    let mut next = None;
     loop {
         let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
         let page = api.list(&ListParams { limit: Some(500), continue_token: next, ..ListParams::default() }).await?;

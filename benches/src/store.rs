@@ -108,7 +108,8 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
     let (kept, former) = with_history(kind);
     let [ours, two, many, handmade, without, history] = urls;
     let connections = arguments.workers as u32;
-    let (mut stores, mut emptying) = (Vec::new(), Vec::new());
+    let mut stores = Vec::new();
+    let mut emptying = Vec::new();
     for url in [&ours, &two, &many, &handmade, &without, &history] {
         let store = Store::connect(&url.parse()?, ConnectOptions::default().connections(connections)).await?;
         store.create_missing(&[if *url == history { kept } else { *kind }]).await?;
@@ -241,7 +242,8 @@ async fn print_size<D: Engine>(
         D::simple(connection, format!("{} {name}", D::ANALYZE).leak()).await?;
         bytes.push(D::fetch_text(connection, sql.to_owned(), name.as_str()).await?.parse::<f64>()?);
     }
-    let (row, version) = (bytes[0] / objects as f64, bytes[1] / (3 * objects) as f64);
+    let row = bytes[0] / objects as f64;
+    let version = bytes[1] / (3 * objects) as f64;
     println!("  on disk: {version:.0} bytes a former version, {row:.0} bytes a row ({:.2}x)", version / row);
     Ok(())
 }
@@ -267,7 +269,8 @@ pub(crate) fn slices(kind: &Kind, dice: &mut Dice, objects: usize, workers: usiz
         // A controller knows what it wrote itself.
         phases[0].expected = Some(Expected::Absent);
         for place in 1..phases.len() {
-            let (before, companions) = (phases[place - 1].res_version, phases[place - 1].companions_hash());
+            let before = phases[place - 1].res_version;
+            let companions = phases[place - 1].companions_hash();
             phases[place].expected = Some(Expected::Stored { res_version: before, companions });
         }
         rows.push(phases);
@@ -339,7 +342,9 @@ async fn one<D: Engine>(
     const TIMES: usize = 200;
     let slices = slices(kind, dice, 2 * TIMES, 1)?;
     let [new, update, ..] = &*slices[0];
-    let (mut inserts, mut updates, mut baseline) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()], Vec::new());
+    let mut inserts = [Vec::new(), Vec::new()];
+    let mut updates = [Vec::new(), Vec::new()];
+    let mut baseline = Vec::new();
     for place in 0..TIMES {
         // In turns, so that a slow moment of the disk affects all of them.
         for (store, inserts) in stores.iter().zip(&mut inserts) {

@@ -112,7 +112,8 @@ struct Times {
 
 /// Measures a source with this many objects. Returns the memory in MB after the first fill and after a restart.
 async fn with_objects<D: Engine>(server: &SqlServer, arguments: &Synthetic, objects: usize) -> Result<[f64; 2]> {
-    let (kind, events) = (live::kind()?, arguments.events.min(objects));
+    let kind = live::kind()?;
+    let events = arguments.events.min(objects);
     let speed = arguments.speed.map(|megabytes| megabytes * 1_000_000);
     let mut source = SourceProcess::start(&kind, Parameters { objects, bytes: arguments.bytes, speed, shards: false })?;
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
@@ -124,7 +125,9 @@ async fn with_objects<D: Engine>(server: &SqlServer, arguments: &Synthetic, obje
         false => Some(ByHand::<D>::prepare(server, &[kind], part, arguments.bytes)?),
     };
 
-    let (mut report, mut times, mut bytes) = (Report::default(), Times::default(), 0);
+    let mut report = Report::default();
+    let mut times = Times::default();
+    let mut bytes = 0;
     for round in 0..usize::from(arguments.rounds) {
         let stream = source.read(ReadMethod::Stream).await?;
         bytes = stream.bytes;
@@ -167,9 +170,11 @@ async fn one_round(
     let objects = source.objects;
     let events = arguments.events.min(objects);
     let url = crate::databases::url(server, "synthetic").await?;
-    let (program, config) = (std::env::current_exe()?, live::configuration(&url, std::slice::from_ref(kind)));
+    let program = std::env::current_exe()?;
+    let config = live::configuration(&url, std::slice::from_ref(kind));
     let source_before = cpu(Some(source.process.id()))?;
-    let (start, time) = (Instant::now(), Micros::now());
+    let start = Instant::now();
+    let time = Micros::now();
     let ingester = Ingester::start(&program, &config, kubeconfig, &[(AS_INGESTER, "1")])?;
     times.fills.push(until(&ingester, WRITTEN, objects).await?.duration_since(start));
     let before = [cpu(ingester.process().id())?, cpu(Some(source.process.id()))?];

@@ -167,14 +167,16 @@ async fn lags(
 ) -> Result<[f64; 3]> {
     // Numbers go on over all parts, because versions only rise.
     static CHANGES: AtomicUsize = AtomicUsize::new(1);
-    let (first, changes) = (CHANGES.load(Ordering::SeqCst), rate * arguments.seconds as usize);
+    let first = CHANGES.load(Ordering::SeqCst);
+    let changes = rate * arguments.seconds as usize;
     CHANGES.fetch_add(changes, Ordering::SeqCst);
     let answered: AnswerTimes = Arc::new((0..changes).map(|_| OnceLock::new()).collect());
     let received = Arc::new(Mutex::new(Vec::new()));
     let open = Arc::new(Semaphore::new(0));
     let mut tasks = tokio::task::JoinSet::new();
     for watch in 0..watches {
-        let (api, open) = (api(client, (!everything).then_some(watch)), open.clone());
+        let api = api(client, (!everything).then_some(watch));
+        let open = open.clone();
         let version = api.list(&Default::default()).await?.metadata.resource_version.context("a version")?;
         let received = received.clone();
         tasks.spawn(async move {

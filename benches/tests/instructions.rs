@@ -119,7 +119,8 @@ fn run(profile: &Path) -> Result<()> {
 /// and the line after `calls=` ends with the instructions of these calls.
 fn inclusive(profile: &str) -> Result<HashMap<&str, u64>> {
     ensure!(profile.lines().any(|line| line == "events: Ir"), "callgrind has counted something but instructions");
-    let (mut counts, mut called) = (HashMap::new(), None);
+    let mut counts = HashMap::new();
+    let mut called = None;
     let mut lines = profile.lines();
     while let Some(line) = lines.next() {
         if let Some(name) = line.strip_prefix("cfn=") {

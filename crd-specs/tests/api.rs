@@ -22,7 +22,8 @@ fn root(crd: &Value) -> &Value {
 #[test]
 fn crds_have_the_names_version_and_scope_of_the_api() {
     for kind in KINDS {
-        let (crd, api) = (crd(kind), places::kind(kind));
+        let crd = crd(kind);
+        let api = places::kind(kind);
         assert_eq!(crd["apiVersion"], "apiextensions.k8s.io/v1");
         assert_eq!(crd["kind"], "CustomResourceDefinition");
         assert_eq!(crd["metadata"], json!({ "name": api["crd_name"] }), "{kind:?}");

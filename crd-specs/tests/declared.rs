@@ -30,7 +30,9 @@ struct KindPair {
 /// Each kind with the columns whose values are somewhere in the JSON.
 static BOTH: LazyLock<Vec<KindPair>> = LazyLock::new(|| {
     let declared = |compiled: &'static Kind| {
-        let (group, version, kind) = (compiled.group(), compiled.version(), compiled.kind());
+        let group = compiled.group();
+        let version = compiled.version();
+        let kind = compiled.kind();
         let mut text = format!(
             "kinds:\n- group: {group}\n  version: {version}\n  kind: {kind}\n  namespaced: true\n  strict: true\n  columns:\n"
         );
@@ -58,7 +60,8 @@ fn compare(both: &KindPair, compiled: &Row, declared: &Row) -> Result<usize, Str
         if ["update_time", "ingest_version", "proto"].contains(&column.name.as_str()) {
             continue;
         }
-        let (is, wanted) = (&declared.values[place], &compiled.values[own]);
+        let is = &declared.values[place];
+        let wanted = &compiled.values[own];
         let zero = [Value::text(""), Value::Int(0), Value::UInt(0), Value::Bool(false), Value::Double(0.0)];
         let first_of_enum = matches!(wanted, Value::Text(name) if name.ends_with("_INVALID"));
         let is_zero = first_of_enum || zero.contains(wanted) || *wanted == both.empty.values[own];
@@ -77,7 +80,8 @@ fn both_of(kind: &Kind) -> &'static KindPair {
 
 #[test]
 fn the_samples_have_the_same_rows_by_both_forms() {
-    let (mut objects, mut values) = (0, 0);
+    let mut objects = 0;
+    let mut values = 0;
     for (name, text) in samples() {
         for document in documents(text.as_bytes()) {
             let text = document.unwrap().content.unwrap();

@@ -63,7 +63,8 @@ pub(crate) fn camel(path: &str) -> String {
 }
 
 pub(crate) fn kind_of(object: &Json) -> &'static Kind {
-    let (api_version, kind) = (object["apiVersion"].as_str().unwrap(), object["kind"].as_str().unwrap());
+    let api_version = object["apiVersion"].as_str().unwrap();
+    let kind = object["kind"].as_str().unwrap();
     find(KINDS, api_version, kind).unwrap_or_else(|| panic!("{api_version} {kind} is not in the manifest"))
 }
 
@@ -87,7 +88,8 @@ fn borrowed(pairs: &[(Box<str>, Box<str>)]) -> Vec<(&str, &str)> {
 fn every_vector_gives_exactly_the_columns_of_the_reference_system() {
     assert_eq!(VECTORS.len(), 29);
     for vector in VECTORS.iter() {
-        let (label, input) = (&vector["label"], &vector["input"]);
+        let label = &vector["label"];
+        let input = &vector["input"];
         let kind = kind_of(input);
         let row = row(kind, &input.to_string());
         let mut expected = vector["columns"].as_object().unwrap().clone();
@@ -107,7 +109,8 @@ fn every_vector_gives_exactly_the_columns_of_the_reference_system() {
 #[test]
 fn base_columns_labels_and_annotations_come_from_the_metadata() {
     for vector in VECTORS.iter() {
-        let (label, input) = (&vector["label"], &vector["input"]);
+        let label = &vector["label"];
+        let input = &vector["input"];
         let kind = kind_of(input);
         let row = row(kind, &input.to_string());
         let metadata = &input["metadata"];

@@ -64,7 +64,8 @@ fn every_kind_names_a_message_that_has_a_descriptor() {
 #[test]
 fn the_descriptors_have_every_message_field_and_number_of_the_api() {
     // The descriptors must give each field of the API its number.
-    let (mut messages, mut seen) = (0, 0);
+    let mut messages = 0;
+    let mut seen = 0;
     for (name, of) in API["messages"].as_object().unwrap() {
         let Some(id) = descriptors().message(name) else {
             // Messages that no kind uses are not compiled in.
@@ -73,7 +74,8 @@ fn the_descriptors_have_every_message_field_and_number_of_the_api() {
         };
         messages += 1;
         for field in of["fields"].as_array().unwrap() {
-            let (json, number) = (field["json"].as_str().unwrap(), field["number"].as_u64().unwrap());
+            let json = field["json"].as_str().unwrap();
+            let number = field["number"].as_u64().unwrap();
             let described = descriptors().field_of(id, json);
             assert_eq!(described, u32::try_from(number).ok(), "{name}.{json}");
             seen += 1;
@@ -85,7 +87,8 @@ fn the_descriptors_have_every_message_field_and_number_of_the_api() {
 #[test]
 fn every_vector_gives_the_bytes_of_the_reference_system() {
     for vector in VECTORS.iter() {
-        let (label, input) = (&vector["label"], &vector["input"]);
+        let label = &vector["label"];
+        let input = &vector["input"];
         let kind = kind_of(input);
         let ours = proto(kind, input);
         let mut expected = unhex(vector["proto_hex"].as_str().unwrap());

@@ -79,7 +79,8 @@ fn missing(manifest: &str, module: &str, source: &str) -> Vec<String> {
 fn every_declared_kind_is_registered() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let manifest = std::fs::read_to_string(root.join("lib.rs")).unwrap();
-    let (mut lacks, mut count) = (Vec::new(), 0);
+    let mut lacks = Vec::new();
+    let mut count = 0;
     for file in sources(&root).iter().filter(|file| !file.ends_with("lib.rs")) {
         let source = std::fs::read_to_string(file).unwrap();
         lacks.extend(missing(&manifest, &module(&root, file), &source));

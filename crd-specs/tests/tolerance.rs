@@ -209,7 +209,8 @@ proptest! {
             prop_assert!(read(place.kind, &with).is_err(), "{}", with);
             return Ok(());
         }
-        let (with_row, without_row) = (row(place.kind, &with), row(place.kind, &without));
+        let with_row = row(place.kind, &with);
+        let without_row = row(place.kind, &without);
         prop_assert_eq!(json(&with_row), &with);
         prop_assert_eq!(&with_row.values[BASE_COLUMNS.len()..], &without_row.values[BASE_COLUMNS.len()..]);
     }
@@ -380,13 +381,15 @@ fn column_key_twice_is_an_error_with_its_path() {
             sources(kind).iter().filter(|source| source.path.starts_with("sp") || source.path.starts_with("st"))
         {
             let steps: Vec<Step> = source.path.split('.').map(|name| Step::Field(name.to_owned().leak())).collect();
-            let (parent, leaf) = (&steps[..steps.len() - 1], source.path.rsplit_once('.').unwrap().1);
+            let parent = &steps[..steps.len() - 1];
+            let leaf = source.path.rsplit_once('.').unwrap().1;
             let text = |members: &[&str]| {
                 let members: Vec<String> = members.iter().map(|value| format!("{leaf:?}:{value}")).collect();
                 object(kind, parent, &format!("{{{}}}", members.join(",")))
             };
             let filled = |members: &[&str]| {
-                let (text, place) = (text(members), &source.column);
+                let text = text(members);
+                let place = &source.column;
                 let row = row(kind, &text);
                 assert_eq!(json(&row), text);
                 column(kind, &row, place).clone()

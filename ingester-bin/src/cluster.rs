@@ -557,7 +557,8 @@ mod tests {
     #[test]
     fn neither_the_command_of_a_plugin_nor_its_output_is_shown() {
         let failed = || {
-            let (stdout, stderr) = (b"TOPSECRET".to_vec(), b"TOPSECRET".to_vec());
+            let stdout = b"TOPSECRET".to_vec();
+            let stderr = b"TOPSECRET".to_vec();
             let out = Box::new(Output { status: ExitStatus::from_raw(256), stdout, stderr });
             kube::Error::Auth(AuthError::AuthExecRun { cmd: "login --secret=TOPSECRET".to_owned(), out })
         };

@@ -33,7 +33,9 @@ impl Part {
         work: impl Future<Output = anyhow::Result<()>> + Send + 'static,
     ) -> Self {
         let task = tokio::spawn(work);
-        let (health, stop, work) = (health.clone(), stop.clone(), task.abort_handle());
+        let health = health.clone();
+        let stop = stop.clone();
+        let work = task.abort_handle();
         let watcher = tokio::spawn(async move {
             let reason = match task.await {
                 Ok(Ok(())) if until == PartLifetime::Done || stop.is_cancelled() => return,
@@ -89,7 +91,8 @@ mod tests {
         stopping: bool,
         work: impl Future<Output = anyhow::Result<()>> + Send + 'static,
     ) -> Vec<String> {
-        let (health, stop) = (Health::new([]), CancellationToken::new());
+        let health = Health::new([]);
+        let stop = CancellationToken::new();
         if stopping {
             stop.cancel();
         }
@@ -116,7 +119,8 @@ mod tests {
     async fn a_part_that_ends_in_its_time_is_not_dead() {
         assert!(dead(PartLifetime::Stop, true, async { Ok(()) }).await.is_empty(), "stopped");
         assert!(dead(PartLifetime::Done, false, async { Ok(()) }).await.is_empty(), "done");
-        let (health, stop) = (Health::new([]), CancellationToken::new());
+        let health = Health::new([]);
+        let stop = CancellationToken::new();
         let part = Part::spawn("publisher", PartLifetime::Stop, &health, &stop, std::future::pending());
         part.work.abort();
         part.ended().await;

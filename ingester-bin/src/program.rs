@@ -143,7 +143,9 @@ impl Program {
 
     /// Returns the same program with the declarations of a file.
     pub(crate) fn with_declared(self, file: DeclaredKinds) -> Self {
-        let (declared, declared_views, silent) = (kept(file.kinds), file.views, kept(file.silent));
+        let declared = kept(file.kinds);
+        let declared_views = file.views;
+        let silent = kept(file.silent);
         match file.built_in {
             true => Program { declared, declared_views, silent, ..self }.with_built_in(self.built_in),
             false => {
@@ -213,7 +215,8 @@ mod tests {
             }
             Err(Failure::Usage(error) | Failure::Work(error)) => Err(error.to_string()),
         };
-        let (a, b) = (Some(("kinds.yaml", "a.example.com")), Some(("kinds.yaml", "b.example.com")));
+        let a = Some(("kinds.yaml", "a.example.com"));
+        let b = Some(("kinds.yaml", "b.example.com"));
         assert_eq!(prefix(Program::new(KINDS).with_marks(None, Vec::new())).unwrap(), "michelangelo");
         assert_eq!(prefix(Program::new(KINDS).with_marks(b, Vec::new())).unwrap(), "b.example.com");
         assert_eq!(prefix(own.with_marks(None, Vec::new())).unwrap(), "a.example.com");

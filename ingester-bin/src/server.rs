@@ -158,7 +158,9 @@ mod tests {
     }
 
     async fn start() -> RunningServer {
-        let (metrics, health, stop) = (Metrics::new().unwrap(), Health::new(["Model"]), CancellationToken::new());
+        let metrics = Metrics::new().unwrap();
+        let health = Health::new(["Model"]);
+        let stop = CancellationToken::new();
         let server = Server::bind("127.0.0.1:0", "server.address").await.unwrap();
         let address = server.local_address().unwrap();
         let task = tokio::spawn(server.run(

@@ -15,8 +15,10 @@ pub fn age(then: Option<Micros>, now: Micros) -> String {
 /// A duration in microseconds, by the rules of Kubernetes' `HumanDuration`.
 fn human(micros: i64) -> String {
     let seconds = micros / 1_000_000;
-    let (minutes, hours) = (seconds / 60, seconds / 3600);
-    let (days, years) = (hours / 24, hours / 24 / 365);
+    let minutes = seconds / 60;
+    let hours = seconds / 3600;
+    let days = hours / 24;
+    let years = hours / 24 / 365;
     let two = |large: i64, unit: char, small: i64, of: char| match small {
         0 => format!("{large}{unit}"),
         small => format!("{large}{unit}{small}{of}"),
@@ -44,8 +46,12 @@ mod tests {
     /// The cases of Kubernetes' own tests.
     #[test]
     fn durations_are_written_as_kubernetes_writes_them() {
-        let (second, minute, hour, day) = (1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000);
-        let (milli, year) = (1000, 365 * day);
+        let second = 1_000_000;
+        let minute = 60_000_000;
+        let hour = 3_600_000_000;
+        let day = 86_400_000_000;
+        let milli = 1000;
+        let year = 365 * day;
         for (micros, expected) in [
             (-2 * second, "<invalid>"),
             (-2 * second + 1, "0s"),

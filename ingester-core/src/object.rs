@@ -155,7 +155,8 @@ impl Object {
         let api_version = found.api_version.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("apiVersion"))?;
         let kind = found.kind.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("kind"))?;
         let Metadata { uid, namespace, name, resource_version, managed_fields: cut, .. } = found.metadata;
-        let (uid, namespace) = (uid.unwrap_or_default(), namespace.unwrap_or_default());
+        let uid = uid.unwrap_or_default();
+        let namespace = namespace.unwrap_or_default();
         let name = name.filter(|name| !name.is_empty()).ok_or(ObjectError::Missing("metadata.name"))?;
         let resource_version = match resource_version.as_deref() {
             None | Some("") => 0,
@@ -277,7 +278,8 @@ pub fn with_metadata(text: &str, key: &str, value: &str) -> Option<String> {
         reader.skip().ok()?;
     }
     reader.begin_object().ok()?;
-    let (inside, mut is_empty) = (reader.offset(), true);
+    let inside = reader.offset();
+    let mut is_empty = true;
     let value = serde_json::Value::from(value).to_string();
     while let Some(found) = reader.next_key().ok()? {
         is_empty = false;
@@ -329,7 +331,9 @@ impl Root {
     fn read(&mut self, whole: &str, managed_fields: ManagedFields) -> Result<(), json::Error> {
         let mut reader = Reader::new(whole);
         reader.begin_object()?;
-        let (mut both, mut metadata, mut others) = (SpecAndStatus::default(), false, false);
+        let mut both = SpecAndStatus::default();
+        let mut metadata = false;
+        let mut others = false;
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 _ if null(&mut reader)? => {}
@@ -482,14 +486,16 @@ fn texts(reader: &mut Reader<'_>) -> Result<Box<[Box<str>]>, json::Error> {
 
 /// The uid of the owner that controls the object, else of the first one.
 fn owner(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
-    let (mut first, mut controlling) = (None, None);
+    let mut first = None;
+    let mut controlling = None;
     reader.begin_array()?;
     while reader.next_element()? {
         if reader.peek()? != TokenKind::Object {
             reader.skip()?;
             continue;
         }
-        let (mut uid, mut controls) = (None, false);
+        let mut uid = None;
+        let mut controls = false;
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match (key.as_ref(), reader.peek()?) {
@@ -852,7 +858,8 @@ mod tests {
     #[test]
     fn managed_fields_that_are_cut_out_may_be_nested_deeper_than_an_object_may() {
         let whole = |managed: usize, spec: usize| {
-            let (managed, spec) = (nested(managed, "{}"), nested(spec, "{}"));
+            let managed = nested(managed, "{}");
+            let spec = nested(spec, "{}");
             format!(
                 r#"{{"apiVersion":"v1","kind":"K","metadata":{{"managedFields":[{managed}],"name":"n"}},"spec":{spec}}}"#
             )

@@ -68,7 +68,8 @@ impl Cuts {
         };
         if is_list { reader.begin_array() } else { reader.begin_object() }?;
         // Where the value before it ended, and whether one before it stays.
-        let (mut before, mut stays) = (reader.offset(), false);
+        let mut before = reader.offset();
+        let mut stays = false;
         loop {
             let key = match is_list {
                 true if reader.next_element()? => None,
@@ -112,7 +113,8 @@ impl Cuts {
     }
 
     fn applied(self, text: &str) -> String {
-        let (mut whole, mut at) = (String::with_capacity(text.len()), 0);
+        let mut whole = String::with_capacity(text.len());
+        let mut at = 0;
         for (range, instead) in self.0 {
             whole.push_str(text.get(at..range.start).unwrap_or_default());
             whole.push_str(&instead);

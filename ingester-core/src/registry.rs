@@ -127,7 +127,8 @@ macro_rules! registry {
 
 /// How many kinds these registries have together.
 pub const fn count_kinds(registries: &[&[Kind]]) -> usize {
-    let (mut count, mut r) = (0, 0);
+    let mut count = 0;
+    let mut r = 0;
     while r < registries.len() {
         count += registries[r].len();
         r += 1;
@@ -143,7 +144,8 @@ pub const fn count_kinds(registries: &[&[Kind]]) -> usize {
 #[track_caller]
 pub const fn join_registries<const N: usize>(registries: &[&[Kind]]) -> [Kind; N] {
     let mut joined = [Kind::refused(); N];
-    let (mut n, mut r) = (0, 0);
+    let mut n = 0;
+    let mut r = 0;
     while r < registries.len() {
         let mut k = 0;
         while k < registries[r].len() {
@@ -271,7 +273,8 @@ const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
         let both = b.named(a.named(Text::new("one kind is in the registry twice, as ")).str(" and as "));
         return Some(both.str(": its objects would be mirrored twice; keep one of them"));
     }
-    let (first, second) = (&a.table().name, &b.table().name);
+    let first = &a.table().name;
+    let second = &b.table().name;
     if first.same(second) {
         let both = b.named(a.named(Text::new("kinds ")).str(" and ")).str(" have one table, `").str(first.as_str());
         return Some(both.str("`: give one of them another name with `#[ingest(table = \"...\")]`"));

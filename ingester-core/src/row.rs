@@ -543,7 +543,8 @@ fn check_pair(column: &Many, (key, value): &(Box<str>, Box<str>)) -> Result<(), 
             | SqlType::Json => true,
         };
         if !fits {
-            let (column, value) = (column.name.to_string(), shortened(text));
+            let column = column.name.to_string();
+            let value = shortened(text);
             return Err(RowError::OutOfRange { column, value, ty: ty.to_string(), remedy: "" });
         }
     }
@@ -618,7 +619,8 @@ mod tests {
     fn labels_and_annotations_that_kubernetes_refuses_are_named() {
         let map = |key: &str, value: &str| -> StringMap { [(key.into(), value.into())].into() };
         let none = StringMap::default();
-        let (name, prefix) = ("n".repeat(63), ["p"; 127].join("."));
+        let name = "n".repeat(63);
+        let prefix = ["p"; 127].join(".");
         for (key, value) in
             [("a", ""), ("example.com/team", "Growth_2.x-y"), (&*format!("{prefix}/{name}"), &*"v".repeat(63))]
         {
@@ -649,7 +651,8 @@ mod tests {
 
     #[test]
     fn names_that_kubernetes_refuses_are_named() {
-        let (ours, long) = ("michelangelo.api/v2", "n".repeat(253));
+        let ours = "michelangelo.api/v2";
+        let long = "n".repeat(253);
         for (api_version, namespace, name) in [
             (ours, "ml", "churn-2.v1"),
             (ours, "", &*long),

@@ -61,7 +61,8 @@ fn read(context: &Context, root: &Path, folder: &LitStr) -> Option<(TokenStream,
     for dialect in names(&path) {
         let migrations = path.join(&dialect).join("migrations");
         for name in names(&migrations).into_iter().filter(|name| name.ends_with(".sql")) {
-            let (path, file) = (format!("{dialect}/migrations/{name}"), migrations.join(&name));
+            let path = format!("{dialect}/migrations/{name}");
+            let file = migrations.join(&name);
             let file = render_path(context, folder, &file)?;
             files.push(quote!((#path, ::core::include_str!(#file))));
         }

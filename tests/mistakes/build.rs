@@ -110,7 +110,8 @@ fn apply(edit: &Edit, number: usize, files: &mut BTreeMap<PathBuf, String>) -> R
 fn places(text: &str, part: &str) -> Vec<Range<usize>> {
     let visible =
         |text: &str| -> Vec<(usize, char)> { text.char_indices().filter(|(_, c)| !c.is_whitespace()).collect() };
-    let (text, part) = (visible(text), visible(part));
+    let text = visible(text);
+    let part = visible(part);
     let is_part = |window: &&[(usize, char)]| window.iter().map(|(_, c)| c).eq(part.iter().map(|(_, c)| c));
     let found = text.windows(part.len()).filter(is_part);
     found.map(|window| window[0].0..window[window.len() - 1].0 + window[window.len() - 1].1.len_utf8()).collect()

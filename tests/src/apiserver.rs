@@ -105,7 +105,9 @@ impl ApiServer {
     fn start_programs(edition: Edition, programs: Programs, flags: &[&str]) -> Result<Self> {
         let home = Home::new("ingester-apiserver")?;
         let folder = home.path();
-        let (port, etcd_port, etcd_peer_port) = (free_port()?, free_port()?, free_port()?);
+        let port = free_port()?;
+        let etcd_port = free_port()?;
+        let etcd_peer_port = free_port()?;
         let (client_url, peer_url) =
             (format!("http://127.0.0.1:{etcd_port}"), format!("http://127.0.0.1:{etcd_peer_port}"));
 

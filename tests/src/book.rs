@@ -41,7 +41,8 @@ pub enum Mark {
 impl Mark {
     fn parse(comment: &str) -> Option<Self> {
         let after = |begin: &str| comment.strip_prefix(begin).map(str::to_owned);
-        let (run_by, part_of) = (after("run by ").map(Self::RunBy), after("part of ").map(Self::PartOf));
+        let run_by = after("run by ").map(Self::RunBy);
+        let part_of = after("part of ").map(Self::PartOf);
         run_by.or(part_of).or_else(|| after("not run: ").map(Self::NotRun))
     }
 
@@ -78,9 +79,11 @@ pub fn pages() -> Result<Vec<(String, String)>> {
 /// # Errors
 /// When a block or a comment does not end, or a mark is at a place where it marks nothing.
 pub fn blocks(page: &str) -> Result<Vec<Block>> {
-    let (mut found, mut mark) = (Vec::new(), None);
+    let mut found = Vec::new();
+    let mut mark = None;
     // The level of the heading while no text follows it; the text of a section begins below its heading.
-    let (mut heading, mut sections) = (Some(1), Vec::<(usize, Mark)>::new());
+    let mut heading = Some(1);
+    let mut sections = Vec::<(usize, Mark)>::new();
     let mut lines = page.lines().zip(1..);
     while let Some((line, at)) = lines.next() {
         let text = line.trim_start();
@@ -209,7 +212,8 @@ impl Shell<'_> {
     }
 
     fn substituted(&mut self) {
-        let (mut depth, mut inner) = (0_usize, String::new());
+        let mut depth = 0_usize;
+        let mut inner = String::new();
         for c in self.rest.by_ref() {
             match c {
                 '(' => depth += 1,

@@ -23,7 +23,8 @@ impl ChromeDriver {
             skipped("no chromium");
             return Ok(None);
         };
-        let (home, port) = (Home::new("chromedriver")?, free_port()?);
+        let home = Home::new("chromedriver")?;
+        let port = free_port()?;
         let mut command = Command::new(program);
         // chromium keeps its profile and caches there.
         command.arg(format!("--port={port}")).env("HOME", home.path());

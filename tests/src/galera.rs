@@ -137,7 +137,8 @@ impl Galera {
     }
 
     fn command(&self, node: usize) -> Command {
-        let (folder, own) = (self.folder(node), &self.nodes[node]);
+        let folder = self.folder(node);
+        let own = &self.nodes[node];
         let mut path = OsString::from(self.home.path().join("bin"));
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
@@ -357,7 +358,8 @@ impl Galera {
     /// # Errors
     /// The server's.
     pub fn sql(&self, node: usize, database: &str, sql: &str) -> Result<Vec<String>> {
-        let (url, sql) = (self.url(node, database), sql.to_owned());
+        let url = self.url(node, database);
+        let sql = sql.to_owned();
         let ask = async move {
             let mut connection = MySqlConnection::connect(&url).await?;
             // Queries about the state are answered at any time.

@@ -220,7 +220,8 @@ impl Ingester {
     pub fn run_within(&self, deadline: Duration, arguments: &[&str]) -> Result<CommandResult> {
         let name = arguments.join(" ");
         let files = tempfile::tempdir_in(self.home.path()).context("making a folder")?;
-        let (out, err) = (files.path().join("out"), files.path().join("err"));
+        let out = files.path().join("out");
+        let err = files.path().join("err");
         let mut command = self.program.command(arguments);
         command.current_dir(self.home.path()).stdin(Stdio::null());
         let child = command.stdout(File::create(&out)?).stderr(File::create(&err)?).spawn();

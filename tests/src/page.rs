@@ -127,7 +127,8 @@ impl Page {
     /// # Errors
     /// As [`Page::walk`].
     pub fn run_all(&mut self, blocks: &[Block]) -> Result<usize> {
-        let (mut last, mut compared) = (None, 0);
+        let mut last = None;
+        let mut compared = 0;
         for (place, block) in blocks.iter().enumerate() {
             let at = || format!("line {}:\n{}", block.line, block.text);
             match block.language.as_str() {
@@ -174,7 +175,8 @@ impl Page {
     fn compare(&self, mut out: String, shown: &Block, wanted: &str) -> Result<()> {
         let same = |out: &str| {
             let lines = |text: &str| text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
-            let (out, wanted) = (lines(out), lines(wanted));
+            let out = lines(out);
+            let wanted = lines(wanted);
             // A line that is too long for the page ends in `...` there.
             let is_line = |(out, wanted): (&String, &String)| match wanted.strip_suffix("...") {
                 Some(begin) => out.starts_with(begin),

@@ -168,7 +168,8 @@ impl PgBouncer {
     /// When it is not installed, or does not start.
     pub fn start(server: &SqlServer) -> Result<Self> {
         let mut command = program("pgbouncer").context("PgBouncer is not installed")?;
-        let (home, port) = (Home::new("ingester-pgbouncer")?, free_port()?);
+        let home = Home::new("ingester-pgbouncer")?;
+        let port = free_port()?;
         let [file, users] = ["pgbouncer.ini", "users.txt"].map(|name| home.path().join(name));
         let to = server.port().context("a server that was started here")?;
         let text = format!(

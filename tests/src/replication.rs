@@ -182,7 +182,8 @@ impl Replication {
     /// # Errors
     /// After two minutes, or when a server cannot be asked.
     pub async fn caught_up(&self, place: usize) -> Result<()> {
-        let (primary, replica) = (self.server(1 - place), self.server(place));
+        let primary = self.server(1 - place);
+        let replica = self.server(place);
         let only = |rows: Rows| rows.into_iter().flatten().flatten().next().unwrap_or_default();
         if let Some(words) = self.words() {
             let position = only(primary.sql("", words.position).await?);

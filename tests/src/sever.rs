@@ -33,8 +33,10 @@ impl CuttingProxy {
     /// When it cannot listen.
     pub async fn to(server: &str, severed: CutPoint, commits: &'static str) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listening for the server")?;
-        let (port, armed) = (listener.local_addr()?.port(), Arc::new(AtomicBool::new(false)));
-        let (way, server) = (CuttingProxy { port, armed: armed.clone() }, server.to_owned());
+        let port = listener.local_addr()?.port();
+        let armed = Arc::new(AtomicBool::new(false));
+        let way = CuttingProxy { port, armed: armed.clone() };
+        let server = server.to_owned();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 tokio::spawn(pass(client, server.clone(), (severed, commits), armed.clone()));
@@ -62,7 +64,8 @@ async fn pass(
     armed: Arc<AtomicBool>,
 ) -> Result<()> {
     let mut server = TcpStream::connect(server).await?;
-    let (mut asked, mut answered) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+    let mut asked = vec![0; 64 << 10];
+    let mut answered = vec![0; 64 << 10];
     // Keep the end of the bytes so far, because a text may come in two parts.
     let mut before = Vec::new();
     loop {

@@ -66,7 +66,9 @@ fn a_struct_and_a_file_are_told_the_same_sentence() {
     let path = cases("derive_errors").into_iter().find(|path| path.ends_with("spelled.rs")).unwrap();
     let source = std::fs::read_to_string(&path).unwrap();
     let mut structs = annotations(&source).into_iter();
-    let (mut report, mut yaml, mut count) = (String::new(), String::new(), 0);
+    let mut report = String::new();
+    let mut yaml = String::new();
+    let mut count = 0;
     for line in source.lines() {
         if let Some(key) = line.strip_prefix("//- ") {
             let _ = writeln!(yaml, "  {key}");
@@ -125,7 +127,8 @@ fn an_extra_missing_or_misplaced_error_is_a_difference() {
     let expected = annotations("a //~ ERROR first\nb\n//~^ ERROR second\n//~| NOTE rename\n");
     let texts: Vec<_> = expected.iter().map(|e| (e.line, e.is_error, e.text.as_str())).collect();
     assert_eq!(texts, [(1, true, "first"), (2, true, "second"), (2, false, "rename")]);
-    let (first, second) = (error(Some(1), "the first"), error(Some(2), "the second"));
+    let first = error(Some(1), "the first");
+    let second = error(Some(2), "the second");
     assert_eq!(compare(&expected, &[first.clone(), second.clone()]), "");
     assert!(compare(&expected, std::slice::from_ref(&first)).contains("missing"));
     assert!(compare(&expected, &[first.clone(), error(Some(3), "the second")]).contains("missing"));

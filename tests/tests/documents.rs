@@ -34,7 +34,8 @@ const LONGEST: usize = 200;
 #[test]
 fn files_and_functions_that_documents_name_exist() -> Result<()> {
     let files = files()?;
-    let (mut wrong, mut named) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut named = 0;
     for document in files.iter().filter(|file| ABOUT_CODE.iter().any(|begin| file.starts_with(begin))) {
         for span in code_spans(&read(document)?) {
             let (path, function) =
@@ -67,7 +68,8 @@ fn files_and_functions_that_documents_name_exist() -> Result<()> {
 #[test]
 fn pages_that_help_errors_and_comments_name_exist() -> Result<()> {
     let files = files()?;
-    let (mut wrong, mut named) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut named = 0;
     for file in files.iter().filter(|file| file.ends_with(".rs") && file.contains("/src/")) {
         let text = read(file)?;
         for (at, _) in text.match_indices("docs/") {
@@ -95,7 +97,8 @@ fn each_invariant_names_a_test() -> Result<()> {
     let makes_one =
         |line: &str| TESTS.iter().any(|begin| line.trim_start().starts_with(begin)) && line.contains(['!', ']']);
     let is_test = |file: &&String| file.ends_with(".rs") && read(file).is_ok_and(|text| text.lines().any(makes_one));
-    let (mut wrong, mut rows) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut rows = 0;
     for document in ["ARCHITECTURE.md", "docs/invariants.md"] {
         for (invariant, test) in invariants(&read(document)?) {
             rows += 1;
@@ -124,7 +127,8 @@ fn each_invariant_names_a_test() -> Result<()> {
 #[test]
 fn marks_of_blocks_name_tests_and_files_that_agree() -> Result<()> {
     let files = files()?;
-    let (mut wrong, mut marked) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut marked = 0;
     for (page, text) in pages()? {
         for block in blocks(&text)? {
             let Some(mark) = &block.mark else { continue };
@@ -188,7 +192,8 @@ fn invariants(document: &str) -> Vec<(String, String)> {
 #[test]
 fn links_of_documents_lead_somewhere() -> Result<()> {
     let files: Vec<String> = files()?.into_iter().filter(|file| file.ends_with(".md")).collect();
-    let (mut broken, mut followed) = (Vec::new(), 0);
+    let mut broken = Vec::new();
+    let mut followed = 0;
     for document in &files {
         let folder = Path::new(document).parent().filter(|_| document != ARCHIVE).unwrap_or(Path::new(""));
         for link in links(&read(document)?) {
@@ -425,11 +430,13 @@ fn normal(path: &Path) -> PathBuf {
 
 /// The anchors of the headings on which GitHub and mdBook agree. A repeated heading gets a number from both.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let (mut found, mut seen) = (BTreeSet::new(), BTreeMap::new());
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeMap::new();
     let prose = prose(text);
     let headings = prose.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     for heading in headings {
-        let (github, mdbook) = (github(heading), mdbook(heading));
+        let github = github(heading);
+        let mdbook = mdbook(heading);
         let times = seen.entry(github.clone()).and_modify(|times| *times += 1).or_insert(0);
         // GitHub and mdBook treat the text of a link, and an explicit anchor, differently.
         if github == mdbook && !heading.contains(['[', '{']) {

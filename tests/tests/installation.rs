@@ -104,7 +104,8 @@ async fn eventually_may(client: &Client, user: &str, attributes: &Json) -> Resul
 async fn through_the_api_service(client: &Client) -> Result<Vec<u16>> {
     let at = |path: &str| Request::new(format!("{OUTER}/{path}"));
     let models = "resources/apis/michelangelo.api/v2/namespaces/ml/models";
-    let (list, delete) = (ListParams::default(), DeleteParams::default());
+    let list = ListParams::default();
+    let delete = DeleteParams::default();
     let patch = Patch::Merge(json!({"metadata": {"labels": {"a": "b"}}}));
     let requests = [
         at("resources").list(&list)?,

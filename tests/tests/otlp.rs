@@ -76,7 +76,8 @@ impl Receiver {
 fn receive(mut connection: TcpStream, all: &Mutex<Vec<Span>>) {
     let mut reader = BufReader::new(connection.try_clone().unwrap());
     loop {
-        let (mut length, mut lines) = (0, Vec::new());
+        let mut length = 0;
+        let mut lines = Vec::new();
         let mut line = String::new();
         while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
             line = line.trim_end().to_lowercase();

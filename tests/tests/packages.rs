@@ -90,11 +90,13 @@ fn published_crates_have_the_keys_that_a_registry_asks_for() -> Result<()> {
 
 #[test]
 fn published_crates_depend_on_published_versions() -> Result<()> {
-    let (published, mut wrong) = (published()?, Vec::new());
+    let published = published()?;
+    let mut wrong = Vec::new();
     let version = |of: &str| published.iter().find(|package| name(package) == of).map(|package| &package["version"]);
     for package in &published {
         for dependency in dependencies(package).filter(|dependency| !dependency["path"].is_null()) {
-            let (of, required) = (name(dependency), dependency["req"].as_str().unwrap_or_default());
+            let of = name(dependency);
+            let required = dependency["req"].as_str().unwrap_or_default();
             let fits = match version(of) {
                 Some(version) => format!("^{}", version.as_str().unwrap_or_default()) == required,
                 // A package leaves out such a dependency of tests if it has no version.
@@ -221,7 +223,8 @@ fn a_crate_outside_of_the_repository_finds_the_packages() -> Result<()> {
 #[test]
 fn the_tutorial_has_the_dependencies_of_the_example() -> Result<()> {
     let [page, example] = ["docs/tutorial.md", "examples/dataset-operator/Cargo.toml"].map(read);
-    let (page, example) = (page?, example?);
+    let page = page?;
+    let example = example?;
     let (_, dependencies) = example.split_once("[dependencies]\n").context("[dependencies]")?;
     for line in dependencies.lines().take_while(|line| !line.starts_with('[')) {
         if line.starts_with('#') {
@@ -305,7 +308,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 
 #[test]
 fn a_package_has_every_file_that_its_code_includes() -> Result<()> {
-    let (mut wrong, mut seen) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut seen = 0;
     for package in published()? {
         let folder = Path::new(package["manifest_path"].as_str().context("manifest_path")?).with_file_name("");
         let mut files = Vec::new();

@@ -247,7 +247,8 @@ async fn the_modern_api_server_keeps_its_objects_until_it_is_dropped() -> Result
 
 async fn snapshot_restores_objects_and_versions(server: ApiServer) -> Result<()> {
     let things = things(&server).await?;
-    let (changed, deleted) = (create_thing(&things, "changed").await?, create_thing(&things, "deleted").await?);
+    let changed = create_thing(&things, "changed").await?;
+    let deleted = create_thing(&things, "deleted").await?;
 
     let snapshot = server.snapshot()?;
     for thing in [&changed, &deleted] {

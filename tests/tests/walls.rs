@@ -133,7 +133,8 @@ const PARSING: [&str; 2] = ["crates/ingester-declare/src/documents", "crates/ing
 
 #[test]
 fn yaml_is_parsed_in_one_room() -> Result<()> {
-    let (mut inside, mut outside) = (0, Vec::new());
+    let mut inside = 0;
+    let mut outside = Vec::new();
     for (package, _) in CRATES {
         for file in files(&sources(package))? {
             if !std::fs::read_to_string(&file)?.contains("serde_saphyr") {
@@ -197,7 +198,8 @@ fn code_that_names_a_database_is_found_with_its_line() -> Result<()> {
 /// The lines of code that name a database: in a path, or as a text that is exactly its name.
 fn naming_databases(text: &str) -> Result<Vec<usize>> {
     let tokens: TokenStream = text.parse().map_err(|error| anyhow::anyhow!("{error}"))?;
-    let (mut references, mut texts) = (Vec::new(), Vec::new());
+    let mut references = Vec::new();
+    let mut texts = Vec::new();
     collect(tokens.clone(), &[], &mut references);
     literals(tokens, &mut texts);
     let is_name = |path: &[String]| {
@@ -220,7 +222,8 @@ const MARKING: &str = "ingester-core/src/marks.rs";
 /// A program may have another prefix than the reference system's, so a name of that prefix is wrong wherever it is written down.
 #[test]
 fn no_code_writes_the_names_of_finalizer_and_annotations() -> Result<()> {
-    let (mut writing, mut prefixed) = (Vec::new(), 0);
+    let mut writing = Vec::new();
+    let mut prefixed = 0;
     for (package, _) in CRATES {
         let source = sources(package);
         for file in files(&source)? {
@@ -272,7 +275,8 @@ fn nothing_is_leaked_but_what_lives_to_the_end_of_the_process() -> Result<()> {
 /// A program that reads selectors or orders by itself makes a query that differs from other spellings.
 #[test]
 fn programs_read_what_is_asked_by_the_keys_of_a_question_alone() -> Result<()> {
-    let (mut reading, mut asking) = (Vec::new(), 0);
+    let mut reading = Vec::new();
+    let mut asking = 0;
     for package in ["ingester-declare", "ingester-server", "ingester-bin"] {
         let source = sources(package);
         for file in files(&source)? {

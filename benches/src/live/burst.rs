@@ -23,10 +23,15 @@ impl Bench<'_> {
     ) -> Result<()> {
         let events = self.arguments.burst.min(self.objects);
         let (kind, path) = (self.kinds.first().context("a kind")?, self.paths.first().context("a kind")?);
-        let (mut watches, mut hands, mut longer, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut writes, mut bursts) = (Vec::new(), Vec::new());
+        let mut watches = Vec::new();
+        let mut hands = Vec::new();
+        let mut longer = Vec::new();
+        let mut restarts = Vec::new();
+        let mut writes = Vec::new();
+        let mut bursts = Vec::new();
         for round in 0..usize::from(self.arguments.rounds) {
-            let (first, second) = (self.burst(events, 2 * round)?, self.burst(events, 2 * round + 1)?);
+            let first = self.burst(events, 2 * round)?;
+            let second = self.burst(events, 2 * round + 1)?;
             ingester.stop()?;
             let version = bare::version(&self.client, path).await?;
             let mut watch = Watch::open(&self.client, path, version).await?;

@@ -76,7 +76,8 @@ impl Bench<'_> {
             let answered = Instant::now();
             let answer: Value = serde_json::from_str(&answer)?;
             let of = |field: &str| answer["metadata"][field].as_str().unwrap_or_default().to_owned();
-            let (uid, version) = (of("uid"), of("resourceVersion").parse::<u64>()?);
+            let uid = of("uid");
+            let version = of("resourceVersion").parse::<u64>()?;
             let right = |stored: &str| stored.parse::<u64>().is_ok_and(|stored| stored >= version);
             seen::<D>(&mut connection, kind, "res_version", &uid, right).await?;
             times.rows.push(answered.elapsed());
@@ -99,7 +100,8 @@ impl Bench<'_> {
             let uid = row.uid.clone();
             let before = read_stored::<D>(&mut connection, kind, "update_time", &uid).await?;
             let start = Instant::now();
-            let (by_hand, version) = (by_hand.clone(), row.res_version + 1);
+            let by_hand = by_hand.clone();
+            let version = row.res_version + 1;
             // On a separate thread: polling blocks this one.
             let done = tokio::spawn(async move { by_hand.update_one(&row, version).await });
             seen::<D>(&mut connection, kind, "update_time", &uid, |stored| stored != before).await?;
@@ -149,7 +151,8 @@ impl Bench<'_> {
     async fn reference_commits<D: Engine>(&self) -> Result<Vec<Duration>> {
         let (kind, _) = self.first()?;
         let reference = Reference::<D>::connect(&self.url, kind.table(), 1).await?;
-        let (mut took, mut dice) = (Vec::new(), Dice::new(17));
+        let mut took = Vec::new();
+        let mut dice = Dice::new(17);
         for number in 0..200 {
             let row = self.changed_row(&mut dice, number).await?;
             let rows: [Rows; 1] = [Arc::new([Vec::new(), vec![row], Vec::new(), Vec::new()])];

@@ -88,7 +88,8 @@ impl Leases {
 
     /// Streams the changes after this version of Leases that have this label.
     pub(super) fn watch(self: &std::sync::Arc<Self>, label: Option<String>, version: usize, lasting: Duration) -> Body {
-        let (leases, end) = (self.clone(), Instant::now() + lasting);
+        let leases = self.clone();
+        let end = Instant::now() + lasting;
         let changes = self.version.subscribe();
         Body::from_stream(stream::unfold((leases, version, changes), move |(leases, from, mut changes)| {
             let label = label.clone();

@@ -166,7 +166,8 @@ struct Template {
 impl Template {
     fn new(object: &Value) -> Self {
         let text = object.to_string();
-        let (mut slots, mut rest) = (Vec::new(), text.as_str());
+        let mut slots = Vec::new();
+        let mut rest = text.as_str();
         let next = |rest: &str| {
             let places = SLOTS.iter().filter_map(|(slot, mark)| Some((rest.find(mark)?, *slot, mark.len())));
             places.min_by_key(|(place, ..)| *place)

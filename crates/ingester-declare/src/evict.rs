@@ -135,7 +135,8 @@ impl<'t> RuleDeclaration<'t> {
 /// # Errors
 /// If one is not a selector.
 pub fn filters(fields: &str, labels: &str) -> Result<Vec<Filter>, SelectorError> {
-    let (fields, labels) = (parse_field_selector(fields)?, parse_label_selector(labels)?);
+    let fields = parse_field_selector(fields)?;
+    let labels = parse_label_selector(labels)?;
     Ok(fields.into_iter().chain(labels).collect())
 }
 

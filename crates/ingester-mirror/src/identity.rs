@@ -153,7 +153,8 @@ pub async fn claim(cluster: ClusterUid, store: &Store, names: Names) -> Result<C
 /// Checks that the database's objects have no other names. Records ours if they have no names yet, or if they have names with a former
 /// prefix and this program writes its own.
 async fn claim_prefix(cluster: &ClusterUid, store: &Store, marks: &Marks, writes: bool) -> Result<(), IdentityError> {
-    let (prefix, usual) = (marks.prefix(), Marks::MICHELANGELO.prefix());
+    let prefix = marks.prefix();
+    let usual = Marks::MICHELANGELO.prefix();
     loop {
         let recorded = store.recorded_prefix(usual).await.map_err(IdentityError::Store)?;
         judge_prefix(recorded.as_deref(), marks)?;

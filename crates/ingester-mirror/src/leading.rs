@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn first_lists_are_those_of_the_units_that_are_held() {
         let assignment = Assignment::of_members();
-        let (leading, health) = (leading(&assignment), Health::new(["Model", "Project"]));
+        let leading = leading(&assignment);
+        let health = Health::new(["Model", "Project"]);
         assert!(!leading.is_first_listed(&health), "it holds nothing");
         allow(&assignment, &["Model"]);
         assert!(leading.is_first_listed(&health));

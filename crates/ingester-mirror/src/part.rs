@@ -91,7 +91,8 @@ impl Cluster for PartOfCluster {
 
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
         async move {
-            let (watch, shard) = (self.whole.watch(version).await?, self.shard);
+            let watch = self.whole.watch(version).await?;
+            let shard = self.shard;
             let has = move |event: &Result<RemoteEvent, ApiError>| match event {
                 Ok(RemoteEvent::Applied(text) | RemoteEvent::Deleted(text)) => Self::has(shard, text),
                 Ok(RemoteEvent::Bookmark(_)) | Err(_) => true,
@@ -390,7 +391,8 @@ mod tests {
             assert_eq!(request.method(), "never", "no server is asked");
             std::future::ready(Ok::<_, Infallible>(Response::new(Body::empty())))
         });
-        let (shard, assignment) = (Shard::WHOLE, Assignment::of_members());
+        let shard = Shard::WHOLE;
+        let assignment = Assignment::of_members();
         let client = Client::new(service, "default");
         let whole = Arc::new(ApiServer::new(client, MODEL, None, shard, StreamedLists::default()));
         let cluster = PartOfCluster { whole, shard, assignment: assignment.clone() };

@@ -181,7 +181,8 @@ impl Unit {
 
     /// Logs the parts of an object that are only in `json`.
     fn report_parts_left_out(&self, object: &Object, row: &Row) {
-        let (meta, lost) = (object.meta(), row.lost);
+        let meta = object.meta();
+        let lost = row.lost;
         if !lost.is_nothing() {
             self.metrics.lost(lost);
             tracing::debug!(namespace = %meta.namespace, name = %meta.name,

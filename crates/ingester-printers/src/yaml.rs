@@ -224,7 +224,9 @@ impl Emitter {
 
     fn single(&mut self, text: &str, indent: usize, folds: bool) {
         self.indicator("'", Space::Before, false);
-        let (mut spaces, mut breaks, mut first) = (false, false, true);
+        let mut spaces = false;
+        let mut breaks = false;
+        let mut first = true;
         let mut characters = text.chars().peekable();
         while let Some(character) = characters.next() {
             if character == ' ' {
@@ -265,7 +267,8 @@ impl Emitter {
         self.indicator("\"", Space::Before, false);
         // They look at the text's first character, even if they write another one.
         let marked = text.starts_with('\u{feff}');
-        let (mut spaces, mut first) = (false, true);
+        let mut spaces = false;
+        let mut first = true;
         let mut characters = text.chars().peekable();
         while let Some(character) = characters.next() {
             if marked || !is_printable(character) || is_break(character) || matches!(character, '"' | '\\') {
@@ -363,9 +366,12 @@ impl Shape {
             return Shape { multiline: false, plain: true, single: true, block: false };
         }
         let mut indicators = text.starts_with("---") || text.starts_with("...");
-        let (mut special, mut breaks) = (false, false);
-        let (mut space_break, mut break_space) = (false, false);
-        let (mut before_blank, mut previous) = (true, ' ');
+        let mut special = false;
+        let mut breaks = false;
+        let mut space_break = false;
+        let mut break_space = false;
+        let mut before_blank = true;
+        let mut previous = ' ';
         let mut characters = text.chars().peekable();
         let mut first = true;
         while let Some(character) = characters.next() {
@@ -513,7 +519,8 @@ fn is_timestamp(text: &str) -> bool {
         text.strip_prefix(characters).map(|tail| *text = tail).is_some()
     }
     let Some((year, _)) = text.split_once('-') else { return false };
-    let (mut rest, date) = (text, text);
+    let mut rest = text;
+    let date = text;
     if !number(&mut rest, 4..=4, 0..=9999) || !take(&mut rest, &['-']) {
         return false;
     }

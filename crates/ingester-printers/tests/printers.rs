@@ -41,7 +41,8 @@ fn no_character_that_a_terminal_obeys_is_printed() {
     let obeyed: String = (0..0x3000).filter_map(char::from_u32).filter(|c| !matches!(c, ' '..='~')).collect();
     for text in [obeyed.clone(), format!("{obeyed}\n"), "a\u{202e}b".to_owned(), "a\n\u{202e}b".to_owned()] {
         let object = Tree::Map([(text.clone(), Tree::Text(text))].into());
-        let (yaml, json) = (yaml::document(&object), json::pretty(&object));
+        let yaml = yaml::document(&object);
+        let json = json::pretty(&object);
         for printed in [&yaml, &json] {
             let raw = printed.chars().find(|c| {
                 c.is_control() && *c != '\n' || matches!(c, '\u{200e}' | '\u{2028}'..='\u{202e}' | '\u{2066}')
@@ -136,7 +137,8 @@ fn tables_are_those_of_kubectl() {
 #[test]
 fn a_table_in_portions_has_its_headers_once() {
     let options = Options { headers: true, ..Options::default() };
-    let (whole, portions) = (table(options.clone(), 4), table(options.clone(), 2));
+    let whole = table(options.clone(), 4);
+    let portions = table(options.clone(), 2);
     assert_eq!((whole.lines().count(), portions.lines().count()), (5, 5));
     assert_eq!(portions.lines().filter(|line| line.starts_with("NAME")).count(), 1, "{portions}");
     assert_eq!(TablePrinter::new(Vec::new(), options).render_rows([]), "", "without rows there are no headers");

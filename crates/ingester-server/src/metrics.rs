@@ -324,7 +324,8 @@ mod tests {
         metrics.answered(Some(Verb::List), "models", 200, Duration::from_millis(3));
         metrics.answered(Some(Verb::List), "models", 200, Duration::from_millis(30));
         metrics.answered(None, "", 404, Duration::ZERO);
-        let (request, _connection) = (metrics.request(), metrics.connection());
+        let request = metrics.request();
+        let _connection = metrics.connection();
         metrics.refused(RefusalReason::Full);
         metrics.reviewed(Review::Access, ReviewResult::Cached);
         metrics.reloaded(false);

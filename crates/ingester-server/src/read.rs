@@ -237,7 +237,9 @@ async fn all(
         let read = async {
             let asked = store.ask_when(&kind, &query, limits)?;
             let mut reader = asked.reader(&renderer.wanted(), token.as_deref())?;
-            let (mut text, mut rest, mut first) = (renderer.begin(), ListTrailer::default(), true);
+            let mut text = renderer.begin();
+            let mut rest = ListTrailer::default();
+            let mut first = true;
             // One text may be on its way while another one waits.
             let mut unsent = [0, 0];
             loop {

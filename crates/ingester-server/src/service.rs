@@ -104,7 +104,8 @@ impl Service {
         };
         let documents = Documents::new(sources.kinds, writable, sources.watchable);
         let ready = tokio::sync::Mutex::default();
-        let (writes, namespaces) = (Writes::default(), KnownNamespaces::default());
+        let writes = Writes::default();
+        let namespaces = KnownNamespaces::default();
         Service(Arc::new(Inner { sources, documents, ready, writes, namespaces }))
     }
 
@@ -116,7 +117,9 @@ impl Service {
     /// Answers one request.
     pub async fn answer(self, request: Request<Body>, peer: Peer, log: AccessLog) -> Response<Body> {
         let plain = tower::service_fn(move |request: Request<Body>| {
-            let (service, peer, log) = (self.clone(), peer.clone(), log.clone());
+            let service = self.clone();
+            let peer = peer.clone();
+            let log = log.clone();
             async move { Ok::<_, std::convert::Infallible>(service.respond(request, peer, &log).await) }
         });
         // Do not compress watches: a compressor sends its output in blocks, but each event must be sent at once.

@@ -64,7 +64,8 @@ pub(crate) async fn list(asker: Asker<'_>, which: UnitResource) -> Result<OwnObj
     let time = asker.limits.time;
     let mut objects: Vec<(Json, Vec<Json>)> = match which {
         UnitResource::Units => {
-            let (units, now) = (asker.store.units(asker.kinds, time).await.map_err(failed)?, asker.store.now());
+            let units = asker.store.units(asker.kinds, time).await.map_err(failed)?;
+            let now = asker.store.now();
             units.iter().map(|(kind, record)| unit(kind, record, now)).collect()
         }
         UnitResource::Policies => {
@@ -72,7 +73,8 @@ pub(crate) async fn list(asker: Asker<'_>, which: UnitResource) -> Result<OwnObj
         }
     };
     objects.sort_by_key(|(_, cells)| cells[0].to_string());
-    let (api_version, kind) = (API_VERSION, which.kind());
+    let api_version = API_VERSION;
+    let kind = which.kind();
     Ok(OwnObjects { api_version, kind, columns: columns(which), objects })
 }
 

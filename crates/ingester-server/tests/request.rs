@@ -10,7 +10,9 @@ pub fn check(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let mut lines = text.splitn(3, '\n');
     let mut line = || lines.next().unwrap_or_default();
-    let (path, query, accepted) = (line(), line(), line());
+    let path = line();
+    let query = line();
+    let accepted = line();
     let target = path::parse(path);
     if let Ok(RequestTarget::Objects(objects)) = &target {
         let parts = [Some(&objects.group), Some(&objects.version), Some(&objects.plural), objects.namespace.as_ref()];

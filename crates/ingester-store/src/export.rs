@@ -70,7 +70,8 @@ impl Store {
         places.extend(STANDING_PLACES);
         let asked = self.ask_about(kind, &query, self.limits()).map_err(AskError::from)?;
         let mut reader = asked.reader(&RequestedParts { places, labels: false }, None).map_err(AskError::from)?;
-        let (mut part, mut exported) = (None, Vec::with_capacity(rows.len()));
+        let mut part = None;
+        let mut exported = Vec::with_capacity(rows.len());
         loop {
             let found = reader.next().await?;
             if found.is_empty() {

@@ -135,7 +135,8 @@ pub fn rows<T: AsRef<str>>(kinds: &[Kind], texts: impl IntoIterator<Item = T>) -
     for text in texts {
         // Reading from memory does not fail.
         for document in documents(text.as_ref().as_bytes()).map_while(Result::ok) {
-            let (number, line) = (document.number, document.line);
+            let number = document.number;
+            let line = document.line;
             let content = document.content.map_err(|error| NoRow::Document { number, line, error })?;
             let object = Object::parse(&content, ManagedFields::Prune);
             let object = object.map_err(|error| NoRow::Object { number, line, error })?;
@@ -185,7 +186,8 @@ impl fmt::Display for Rows {
 
 impl fmt::Display for ObjectRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (namespace, name) = (self.get("namespace"), self.get("name"));
+        let namespace = self.get("namespace");
+        let name = self.get("name");
         let slash = if *namespace == Value::text("") { "" } else { "/" };
         writeln!(f, "{} {namespace}{slash}{name}", self.kind.kind())?;
         let indexed = self.kind.table().indexed();
@@ -285,7 +287,8 @@ impl ObjectRow {
             Some(place) => &self.row.many[place],
             None => {
                 let known: Vec<&str> = many.iter().map(|many| many.name.as_str()).collect();
-                let (kind, known) = (self.kind.kind(), known.join(", "));
+                let kind = self.kind.kind();
+                let known = known.join(", ");
                 panic!("`{kind}` has no column `{column}` of many values; it has these: {known}")
             }
         }
@@ -318,7 +321,8 @@ impl ObjectRow {
     #[doc(hidden)]
     #[track_caller]
     pub fn assert(&self, expected: &[(&str, &dyn Expected)]) {
-        let (mut differing, mut unknown) = (Vec::new(), Vec::new());
+        let mut differing = Vec::new();
+        let mut unknown = Vec::new();
         for (column, expected) in expected {
             let column = column.strip_prefix("r#").unwrap_or(column);
             match self.find(column) {
@@ -335,7 +339,8 @@ impl ObjectRow {
         let titles = ("column", String::from("expected"), String::from("found"));
         differing.insert(0, titles);
         let width = |of: fn(&(&str, String, String)) -> usize| differing.iter().map(of).max().unwrap_or_default();
-        let (first, second) = (width(|line| line.0.chars().count()), width(|line| line.1.chars().count()));
+        let first = width(|line| line.0.chars().count());
+        let second = width(|line| line.1.chars().count());
         let mut text = format!("the row of {} {} differs", self.kind.kind(), self.get("name"));
         let table = if differing.len() > 1 { &differing[..] } else { &[] };
         for (column, expected, found) in table {

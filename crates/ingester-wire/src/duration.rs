@@ -81,7 +81,8 @@ const fn run(bytes: &[u8], of_number: bool) -> usize {
 const fn times(number: &[u8], unit: i128) -> Option<i128> {
     /// More digits after the point are less than a nanosecond.
     const DIGITS: usize = 18;
-    let (mut whole, mut i) = (0_i128, 0);
+    let mut whole = 0_i128;
+    let mut i = 0;
     while i < number.len() && number[i] != b'.' {
         let Some(tenfold) = whole.checked_mul(10) else { return None };
         whole = tenfold + (number[i] - b'0') as i128;
@@ -90,7 +91,9 @@ const fn times(number: &[u8], unit: i128) -> Option<i128> {
     if number.is_empty() || matches!(number, [b'.']) {
         return None;
     }
-    let (mut part, mut scale, point) = (0_i128, 1_i128, i);
+    let mut part = 0_i128;
+    let mut scale = 1_i128;
+    let point = i;
     i = point + 1;
     while i < number.len() {
         if number[i] == b'.' {

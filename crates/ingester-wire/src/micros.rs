@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_time_is_read_out_of_sql_as_it_was_written() {
-        let (first, last) = (-62_135_596_800_000_000, 253_402_207_200_000_000);
+        let first = -62_135_596_800_000_000;
+        let last = 253_402_207_200_000_000;
         for step in 0..10_000 {
             let time = Micros(first + (last - first) / 10_000 * step + step);
             assert_eq!(Micros::from_sql(&time.sql()), Some(time), "{}", time.sql());

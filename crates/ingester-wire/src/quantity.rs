@@ -69,7 +69,8 @@ fn factor(suffix: &str) -> Option<(i128, i32)> {
 
 /// The number as a decimal text without needless zeros.
 pub fn decimal(number: i128) -> String {
-    let (whole, part) = (number.unsigned_abs() / PARTS.unsigned_abs(), number.unsigned_abs() % PARTS.unsigned_abs());
+    let whole = number.unsigned_abs() / PARTS.unsigned_abs();
+    let part = number.unsigned_abs() % PARTS.unsigned_abs();
     let sign = if number < 0 { "-" } else { "" };
     if part == 0 {
         return format!("{sign}{whole}");

@@ -76,7 +76,8 @@ impl fmt::Display for Amount {
         }
         // A binary suffix counts from 1024 on, and only for whole numbers.
         if self.format == Format::Binary && self.billionths.abs() >= 1024 * PARTS && self.billionths % PARTS == 0 {
-            let (mut number, mut power) = (self.billionths / PARTS, 0);
+            let mut number = self.billionths / PARTS;
+            let mut power = 0;
             while power + 1 < BINARY.len() && number % 1024 == 0 {
                 number /= 1024;
                 power += 1;
@@ -84,7 +85,8 @@ impl fmt::Display for Amount {
             return write!(f, "{number}{}", BINARY[power]);
         }
         // The largest power of a thousand that leaves no fraction.
-        let (mut number, mut thousands) = (self.billionths, 0_usize);
+        let mut number = self.billionths;
+        let mut thousands = 0_usize;
         while (self.format == Format::Exponent || thousands + 1 < DECIMAL.len()) && number % 1000 == 0 {
             number /= 1000;
             thousands += 1;
@@ -236,7 +238,8 @@ pub fn replicas(roles: &BTreeMap<String, ReplicaSpec>) -> String {
     let roles: Vec<String> = roles
         .iter()
         .map(|(role, spec)| {
-            let (resources, replicas) = (spec.template.spec.resources(), spec.replicas.unwrap_or(0));
+            let resources = spec.template.spec.resources();
+            let replicas = spec.replicas.unwrap_or(0);
             format!("{}:{{\"resources\":{resources},\"replicas\":{replicas}}}", quoted(role))
         })
         .collect();

@@ -49,7 +49,8 @@ impl Moment {
 
 impl From<jiff::Timestamp> for Moment {
     fn from(time: jiff::Timestamp) -> Self {
-        let (second, nanosecond) = (time.as_second(), time.subsec_nanosecond());
+        let second = time.as_second();
+        let nanosecond = time.subsec_nanosecond();
         match nanosecond < 0 {
             true => Moment { second: second - 1, nanosecond: nanosecond + 1_000_000_000 },
             false => Moment { second, nanosecond },
@@ -119,8 +120,12 @@ fn whole_second(text: &[u8]) -> Option<i64> {
     if signs.iter().any(|(place, sign)| text[*place] != *sign) {
         return None;
     }
-    let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
-    let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
+    let year = number(0, 4)?;
+    let month = number(5, 2)?;
+    let day = number(8, 2)?;
+    let hour = number(11, 2)?;
+    let minute = number(14, 2)?;
+    let second = number(17, 2)?;
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 => 28 + i64::from(leap),
@@ -153,7 +158,8 @@ impl<'de> serde::de::Visitor<'de> for TimeVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Moment, A::Error> {
-        let (mut seconds, mut nanos) = (None, None);
+        let mut seconds = None;
+        let mut nanos = None;
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
             let (name, number) = match key.as_ref() {
                 "seconds" => ("seconds", &mut seconds),
@@ -167,7 +173,8 @@ impl<'de> serde::de::Visitor<'de> for TimeVisitor {
                 return Err(A::Error::duplicate_field(name));
             }
         }
-        let (seconds, nanos) = (seconds.unwrap_or_default(), nanos.unwrap_or_default());
+        let seconds = seconds.unwrap_or_default();
+        let nanos = nanos.unwrap_or_default();
         let nanos =
             i32::try_from(nanos.0).map_err(|_| A::Error::invalid_value(Unexpected::Signed(nanos.0), &"nanos"))?;
         Moment::new(seconds.0, nanos)
@@ -246,7 +253,8 @@ impl std::fmt::Display for Duration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let nanos = self.0.unsigned_abs();
-        let (seconds, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+        let seconds = nanos / 1_000_000_000;
+        let fraction = nanos % 1_000_000_000;
         match fraction {
             0 => write!(f, "{sign}{seconds}s"),
             _ if fraction % 1_000_000 == 0 => write!(f, "{sign}{seconds}.{:03}s", fraction / 1_000_000),

@@ -191,7 +191,8 @@ impl Pod {
 
     /// The state of its main container.
     fn state(&self) -> Option<&ContainerState> {
-        let (all, name) = (&self.status.container_statuses, self.main_container()?);
+        let all = &self.status.container_statuses;
+        let name = self.main_container()?;
         all.iter().find(|one| one.name == name).or(all.first()).map(|one| &one.state)
     }
 
@@ -240,7 +241,8 @@ fn container_count(status: &PodStatus) -> i32 {
 }
 
 fn image(pod: &Pod) -> Option<&str> {
-    let (all, name) = (&pod.spec.containers, pod.main_container()?);
+    let all = &pod.spec.containers;
+    let name = pod.main_container()?;
     all.iter().find(|one| one.name == name).or(all.first())?.image.as_deref()
 }
 

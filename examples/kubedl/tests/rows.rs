@@ -12,7 +12,8 @@ fn compare(compiled: &Option<Row>, declared: &Option<Row>, kind: &ingester_core:
     let (Some(compiled), Some(declared)) = (compiled, declared) else { return };
     for (place, column) in kind.table().columns.iter().enumerate() {
         if !["update_time", "ingest_version"].contains(&column.name.as_str()) {
-            let (is, wanted) = (&declared.values[place], &compiled.values[place]);
+            let is = &declared.values[place];
+            let wanted = &compiled.values[place];
             assert_eq!(is, wanted, "{} {}: {text}", kind.kind(), column.name);
         }
     }
@@ -25,7 +26,8 @@ fn kind_of(text: &str) -> &'static ingester_core::Kind {
 
 #[test]
 fn every_state_has_the_same_row_by_both_forms() {
-    let (mut rows, mut left_out) = (0, 0);
+    let mut rows = 0;
+    let mut left_out = 0;
     for text in states() {
         let [compiled, declared] = read(&text).unwrap().map(|row| row.unwrap_or_else(|error| panic!("{error}")));
         compare(&compiled, &declared, kind_of(&text), &text);
@@ -39,7 +41,9 @@ fn objects_that_chance_has_changed_have_the_same_rows() {
     let states: Vec<Json> = states().iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     let cases = std::env::var("KUBEDL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10_000);
     let mut chance = Mutation::new(20_261_123);
-    let (mut both, mut left_out, mut one) = (0_u32, 0_u32, 0_u32);
+    let mut both = 0_u32;
+    let mut left_out = 0_u32;
+    let mut one = 0_u32;
     for _ in 0..cases {
         let text = chance.mutate(&states).to_string();
         let Ok([compiled, declared]) = read(&text) else { continue };

@@ -16,7 +16,8 @@ fn commands() -> Vec<(String, Command)> {
             below(&format!("{path} {}", inner.get_name()), inner, all);
         }
     }
-    let (mut all, mut root) = (Vec::new(), Arguments::command());
+    let mut all = Vec::new();
+    let mut root = Arguments::command();
     root.build();
     below("ingester", &root, &mut all);
     all.retain(|(path, _)| !path.split(' ').any(|name| name == "help"));
@@ -73,7 +74,8 @@ fn every_command_has_examples_that_are_well_formed() {
 
 #[test]
 fn every_command_on_the_pages_is_one_of_this_program() {
-    let (mut wrong, mut tried) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut tried = 0;
     for (page, text) in pages().unwrap() {
         for block in blocks(&text).unwrap().iter().filter(|block| block.language == "sh") {
             for words in ours(&block.text) {
@@ -91,7 +93,8 @@ fn every_command_on_the_pages_is_one_of_this_program() {
 /// A command in a sentence may lack required arguments. One with alternatives, or with optional parts, is a description.
 #[test]
 fn every_command_in_a_sentence_is_one_of_this_program() {
-    let (mut wrong, mut tried) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut tried = 0;
     for (page, text) in pages().unwrap() {
         let spans = text.split('`').skip(1).step_by(2).filter(|span| span.starts_with("ingester "));
         for span in spans.filter(|span| !span.contains(['[', '|', '\n']) && !span.contains("...")) {

@@ -151,7 +151,8 @@ async fn begin(
     since: &StartPosition,
     kept: &BTreeMap<String, String>,
 ) -> Result<FollowedKind, Failure> {
-    let (table, resource) = (kind.table(), resource(&kind));
+    let table = kind.table();
+    let resource = resource(&kind);
     // The log has entries after this line.
     store.number_changes(table).await?;
     let from = match (kept.get(&resource), since) {

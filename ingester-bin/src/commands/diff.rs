@@ -23,7 +23,8 @@ pub(crate) async fn run(arguments: Diff, program: Program) -> Result<Ending, Fai
         let parsed = text.as_deref().map(VersionOf::parse).transpose();
         parsed.map_err(|error| Failure::Usage(anyhow!("{flag}: {error}")))
     });
-    let (from, to) = (from?, to?);
+    let from = from?;
+    let to = to?;
     let database = arguments.target.database(program.kinds)?;
     let store = with_tables(&database, program, &[kind]).await?;
     let lives = lives(&store, &kind, &query).await?;
@@ -39,7 +40,8 @@ pub(crate) async fn run(arguments: Diff, program: Program) -> Result<Ending, Fai
             serde_json::to_string_pretty(&answer::patch(&old, &new)).map_err(anyhow::Error::from)? + "\n"
         }
         None => {
-            let (old, new) = (document(&from, &old)?, document(&to, &new)?);
+            let old = document(&from, &old)?;
+            let new = document(&to, &new)?;
             let diff = TextDiff::from_lines(&old, &new);
             let heads = [&from, &to].map(|row| head(&kind, row));
             let text = diff.unified_diff().header(&heads[0], &heads[1]).to_string();

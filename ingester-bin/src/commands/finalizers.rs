@@ -25,7 +25,8 @@ pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program
     let kinds = chosen(program.kinds, &arguments.kinds)?;
     let client = arguments.cluster.client().await?;
     let bar = progress::spinner("{spinner} {msg}");
-    let (mut lines, mut failed) = (Vec::new(), 0);
+    let mut lines = Vec::new();
+    let mut failed = 0;
     let all = arguments.all_namespaces;
     for kind in kinds.iter().filter(|kind| all || config.ingester.has_kind(kind.name())) {
         let namespaces: Vec<Option<&str>> = if all || config.ingester.namespaces.is_empty() || !kind.namespaced() {

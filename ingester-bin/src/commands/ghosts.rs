@@ -36,7 +36,8 @@ pub(crate) async fn resolve(arguments: &GhostsResolve, config: Config, program: 
         arguments.namespace.as_ref().is_none_or(|namespace| *namespace == found.ghost.namespace)
             && (arguments.all || arguments.names.contains(&found.ghost.name))
     };
-    let (mut resolved, mut failed) = (Vec::new(), 0);
+    let mut resolved = Vec::new();
+    let mut failed = 0;
     while let Some(found) = next(&mut search).await? {
         let found: Vec<ResolvableGhost> = found.into_iter().filter(is_wanted).collect();
         if found.is_empty() {

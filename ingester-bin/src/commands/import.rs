@@ -260,7 +260,8 @@ fn bar(inputs: &[Input], progress: &Arc<Progress>) -> ProgressBar {
         _ => progress::spinner("{spinner} {decimal_bytes}  {decimal_bytes_per_sec}  {msg}"),
     };
     if !bar.is_hidden() {
-        let (bar, progress) = (bar.downgrade(), Arc::downgrade(progress));
+        let bar = bar.downgrade();
+        let progress = Arc::downgrade(progress);
         tokio::spawn(async move {
             while let (Some(bar), Some(progress)) = (bar.upgrade(), progress.upgrade()) {
                 bar.set_position(progress.bytes.load(Ordering::Relaxed));

@@ -20,9 +20,11 @@ impl Interrupt {
     /// Listens from now on. `until` names the place where the work stops.
     pub(super) fn listen(until: &'static str) -> Result<Self, Failure> {
         let listen = |kind| signal(kind).map_err(|error| anyhow!("cannot listen for signals: {error}"));
-        let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+        let mut interrupt = listen(SignalKind::interrupt())?;
+        let mut terminate = listen(SignalKind::terminate())?;
         let this = Interrupt { stop: CancellationToken::new(), signal: Arc::default() };
-        let (stop, first) = (this.stop.clone(), this.signal.clone());
+        let stop = this.stop.clone();
+        let first = this.signal.clone();
         tokio::spawn(async move {
             loop {
                 let number = tokio::select! {

@@ -161,7 +161,8 @@ fn copied(info: &AuthInfo, name: &str, embed: bool) -> Result<Json, Failure> {
     if let [key, ..] = has(&IMPERSONATIONS)[..] {
         return usage(format!("impersonates another user (`{key}`), which `ingester serve` refuses"));
     }
-    let (references, secrets) = (has(&REFERENCES), has(&SECRETS));
+    let references = has(&REFERENCES);
+    let secrets = has(&SECRETS);
     // A certificate is useless without its key, and the other way round.
     let lacks_a_half = references.contains(&"client-certificate") != references.contains(&"client-key");
     if !secrets.is_empty() && !embed && (references.is_empty() || lacks_a_half) {

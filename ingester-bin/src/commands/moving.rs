@@ -222,7 +222,8 @@ fn report(
 ) -> anyhow::Result<Ending> {
     let of = |kind: &Kind| verified?.iter().find(|(its, _)| its.name() == kind.name()).map(|(_, verified)| verified);
     let line = |(kind, moved): &(Kind, MoveCounts)| {
-        let (name, table) = (kind.name(), kind.table().name.as_str());
+        let name = kind.name();
+        let table = kind.table().name.as_str();
         MoveLine { kind: name, table, moved: *moved, verified: of(kind) }
     };
     let lines: Vec<MoveLine<'_>> = passed.kinds.iter().map(line).collect();
@@ -379,7 +380,8 @@ async fn listed(
 async fn uids(client: &Client, resource: ApiResource) -> Result<Uids, kube::Error> {
     let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
     let mut uids = HashSet::new();
-    let (mut version, mut page) = (None, ListParams::default().limit(PAGE));
+    let mut version = None;
+    let mut page = ListParams::default().limit(PAGE);
     loop {
         let list = api.list_metadata(&page).await?;
         // All pages have the version of the first one.

@@ -214,7 +214,8 @@ async fn departed(
         let found = policies::departures(store, kind, &present, name).await;
         let found = found.map_err(|error| failed(kind, rule.name(), error))?;
         if found.has_more {
-            let (shown, kind) = (found.newest.len(), kind.name());
+            let shown = found.newest.len();
+            let kind = kind.name();
             note(&format!(
                 "more than {shown} evicted objects of {kind} are named `{name}`: only the newest {shown} are explained"
             ));

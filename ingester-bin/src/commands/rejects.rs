@@ -50,7 +50,8 @@ async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, 
     let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();
     let of = RejectsOf { kinds: &kinds_named, namespaces: &namespaces, uids: &[] };
     // One more row than requested shows that there are more.
-    let (limit, time) = (arguments.limit.saturating_add(1), store.limits().time);
+    let limit = arguments.limit.saturating_add(1);
+    let time = store.limits().time;
     let mut rejects = store.list_rejects(of, limit, time).await.map_err(failed)?;
     store.close().await;
     let more = rejects.len() > arguments.limit;

@@ -23,7 +23,8 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
     let mut said = None;
     loop {
         // A fail-over may have led to another server.
-        let (risks, mut is_known) = (store.risks(), true);
+        let risks = store.risks();
+        let mut is_known = true;
         if !risks.is_empty() {
             for kind in &kinds {
                 if evicting.contains(&kind.name()) {
@@ -79,7 +80,8 @@ pub(super) async fn refused_pruning(store: &Store, kinds: &[Kind]) -> Result<Opt
 
 /// Returns the warning about the objects that these risks may lose; `None` while the cluster has everything.
 pub(super) fn warning(risks: &[String], evicting: &[&str]) -> Option<String> {
-    let (risks, kinds) = (risks.join("; "), evicting.join(", "));
+    let risks = risks.join("; ");
+    let kinds = evicting.join(", ");
     (!evicting.is_empty()).then(|| {
         format!(
             "The database may lose commits that it has acknowledged, and rows of evicted objects ({kinds}) are the only copies: {risks}; \

@@ -266,7 +266,8 @@ impl SideTasks {
     ) -> Self {
         let Context { store, metrics, health, assignment, .. } = context;
         let kinds = &tables.kinds;
-        let (followed, changed) = (suspension.clone(), live.clone());
+        let followed = suspension.clone();
+        let changed = live.clone();
         let suspending = without_error(async move { followed.follow(&changed).await });
         let filling = BackfillTask {
             store: store.clone(),
@@ -288,7 +289,10 @@ impl SideTasks {
             assignment: assignment.clone(),
             metrics: metrics.clone(),
         };
-        let (audited, kinds, changed, end) = (context.clone(), kinds.clone(), live.clone(), stop.clone());
+        let audited = context.clone();
+        let kinds = kinds.clone();
+        let changed = live.clone();
+        let end = stop.clone();
         let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
         SideTasks {
             suspending: Part::spawn("suspension of kinds", PartLifetime::Stop, health, stop, suspending),
@@ -500,7 +504,8 @@ impl BackfillTask {
         let stop = self.stop.child_token();
         let backfill = &backfill.clone().limited(self.live.now().ingester.fuse(&backfill.kind));
         let filled = self.store.backfill(backfill, NonZeroU32::new(rate), &stop, |now| {
-            let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
+            let filled = now.filled - before.filled;
+            let failed = now.failed - before.failed;
             counts.count_rows(filled, now.read - before.read - filled - failed, failed);
             before = *now;
         });

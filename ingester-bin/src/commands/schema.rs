@@ -485,7 +485,8 @@ async fn plan(
     let server = ServerVersion::parse(store.server());
     let planned = released.plan(&store).await.map_err(failure)?;
     store.close().await;
-    let (mut text, code) = (String::new(), &released.lock_file().tables);
+    let mut text = String::new();
+    let code = &released.lock_file().tables;
     for PlannedMigration { migration, changes, sql, .. } in planned.iter().filter(|planned| !planned.is_done) {
         text.push_str(&format!("-- {migration}\n"));
         for line in ddl::summary(changes, changes, code, Servers::One(server), &[]).lines() {

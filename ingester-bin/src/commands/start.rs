@@ -28,7 +28,8 @@ pub(super) const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
 /// The first Ctrl-C or SIGTERM stops the work, the second one ends the process.
 pub(super) fn stop_on_signals(stop: CancellationToken) -> Result<(), Failure> {
     let listen = |kind| signal(kind).map_err(|error| anyhow!("cannot listen for signals: {error}"));
-    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut terminate = listen(SignalKind::terminate())?;
     tokio::spawn(async move {
         for signals in 1.. {
             let name = tokio::select! {
@@ -237,7 +238,8 @@ async fn prepare(
             None => store.create_own().await?,
         }
     }
-    let (program, declared) = (tables.program, tables.program.declared);
+    let program = tables.program;
+    let declared = tables.program.declared;
     let not_followed = |error| ReadinessFailure::declared(error, program);
     if tables.migrate {
         super::make_declared(&store, program.of_declared()).await.map_err(not_followed)?;

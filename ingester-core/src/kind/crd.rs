@@ -166,7 +166,8 @@ mod tests {
             let crd = serde_json::to_value(kind.crd().unwrap()).unwrap();
             crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].clone()
         };
-        let (relaxed, strict) = (spec(Kind::of::<RelaxedLamp>()), spec(Kind::of::<StrictLamp>()));
+        let relaxed = spec(Kind::of::<RelaxedLamp>());
+        let strict = spec(Kind::of::<StrictLamp>());
         for spec in [&relaxed, &strict] {
             assert_eq!(spec["colour"]["enum"], json!(["Red", "Blue"]));
             assert_eq!(spec["colours"]["items"]["enum"], json!(["Red", "Blue"]));

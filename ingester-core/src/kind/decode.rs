@@ -44,7 +44,8 @@ where
     Spec: DeserializeOwned,
     Status: DeserializeOwned,
 {
-    let (mut spec, mut status) = (None, None);
+    let mut spec = None;
+    let mut status = None;
     while let Some(key) = reader.next_key()? {
         match key.as_ref() {
             "spec" if spec.is_none() => spec = Some(Spec::deserialize(&mut reader)?),

@@ -112,7 +112,8 @@ pub const fn refuse_history(text: &str) {
 #[track_caller]
 const fn refused(what: &str, error: DurationError) -> ! {
     let mut message = Text::new(what);
-    let (pieces, mut i) = (error.pieces(), 0);
+    let pieces = error.pieces();
+    let mut i = 0;
     while i < pieces.len() {
         message = message.str(pieces[i]);
         i += 1;

@@ -90,7 +90,8 @@ impl<'d> Decoder<'d> {
         let last = |values: &FieldValues<'_, '_>| values.values.last().map_or(0, |(_, offset)| *offset);
         let latest: Vec<(u16, usize)> = found.iter().map(|values| (values.field.oneof, last(values))).collect();
         found.retain(|values| {
-            let (oneof, at) = (values.field.oneof, last(values));
+            let oneof = values.field.oneof;
+            let at = last(values);
             oneof == 0 || latest.iter().all(|(other, offset)| *other != oneof || *offset <= at)
         });
         found.sort_by_key(|values| values.field.number);
@@ -224,7 +225,8 @@ impl<'d> Decoder<'d> {
         out.push('{');
         for (place_in_map, (raw, offset)) in values.iter().enumerate() {
             let Raw::Delimited(bytes, base) = *raw else { return Err(wrong(*offset, "a map entry without a length")) };
-            let (mut key, mut value) = (None, None);
+            let mut key = None;
+            let mut value = None;
             let mut cursor = Cursor::new(bytes, base);
             while !cursor.is_at_end() {
                 let offset = cursor.offset();
@@ -358,7 +360,8 @@ impl<'d> Decoder<'d> {
     }
 
     fn any(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> DecodeResult {
-        let (mut url, mut value) = (String::new(), String::new());
+        let mut url = String::new();
+        let mut value = String::new();
         for FieldValues { field, values } in fields {
             let text = if field.number == 1 { &mut url } else { &mut value };
             self.field(field, values, scope, text)?;
@@ -369,7 +372,9 @@ impl<'d> Decoder<'d> {
     }
 
     fn int_or_string(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> DecodeResult {
-        let (mut ty, mut number, mut text) = (0, "0".to_owned(), "\"\"".to_owned());
+        let mut ty = 0;
+        let mut number = "0".to_owned();
+        let mut text = "\"\"".to_owned();
         for FieldValues { field, values } in fields {
             let Some((raw, offset)) = values.last() else { continue };
             let into = match (field.number, raw) {
@@ -390,7 +395,8 @@ impl<'d> Decoder<'d> {
 
 /// Returns seconds and nanoseconds of a time or a duration.
 fn seconds_and_nanos(fields: &[FieldValues<'_, '_>]) -> Result<(i64, i64), DecodeError> {
-    let (mut seconds, mut nanos) = (0, 0);
+    let mut seconds = 0;
+    let mut nanos = 0;
     for FieldValues { field, values } in fields {
         match values.last() {
             Some((Raw::Varint(value), _)) if field.number == 1 => seconds = value.cast_signed(),

@@ -138,7 +138,8 @@ impl Descriptors {
     /// it reaches. The names of messages do not count, except names of messages with a special form.
     pub fn fingerprint(&self, message: MessageId) -> Fingerprint {
         // Messages and enums are numbered in the order in which they are reached, so that others in the set do not matter.
-        let (mut messages, mut enums) = (vec![message.0], Vec::new());
+        let mut messages = vec![message.0];
+        let mut enums = Vec::new();
         let mut fingerprint = Fingerprint::NONE;
         let mut next = 0;
         while let Some(message) = messages.get(next).map(|place| &self.messages[*place]) {

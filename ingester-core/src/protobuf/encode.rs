@@ -63,7 +63,8 @@ impl Buffers {
 impl<'t> Encoder<'_, 't> {
     /// Writes the fields of the object that comes next.
     fn plain(&mut self, reader: &mut Reader<'t>, message: &Message) -> Result<(), Error> {
-        let (begin, base) = (self.out.len(), self.pieces.len());
+        let begin = self.out.len();
+        let base = self.pieces.len();
         // A bit for each field that was met; those from the 128th on share theirs.
         let mut met = 0_u128;
         // `kind` and `apiVersion`: next to the other members in JSON, in a separate message here.
@@ -135,7 +136,8 @@ impl<'t> Encoder<'_, 't> {
             // The parts of an object have the fields that are always written.
             Type::Message(of) => {
                 let length = self.hole();
-                let (begin, base) = (self.out.len(), self.pieces.len());
+                let begin = self.out.len();
+                let base = self.pieces.len();
                 let message = &self.descriptors.messages[of];
                 // An absent time is empty, though a time that is present always has both its numbers.
                 if message.form == Form::Plain {

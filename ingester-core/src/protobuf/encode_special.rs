@@ -24,7 +24,8 @@ impl<'t> Encoder<'_, 't> {
     pub(super) fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> WriteResult {
         let text = reader.string()?;
         let Some(time) = moment(&text) else { return self.no_place() };
-        let (seconds, nanos) = (time.second(), time.nanosecond());
+        let seconds = time.second();
+        let nanos = time.nanosecond();
         let always = message.form == Form::Time;
         self.seconds_and_nanos(seconds, nanos, always);
         Ok(true)
@@ -54,7 +55,8 @@ impl<'t> Encoder<'_, 't> {
     }
 
     pub(super) fn any(&mut self, reader: &mut Reader<'t>) -> WriteResult {
-        let (mut url, mut value) = (None, None);
+        let mut url = None;
+        let mut value = None;
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match (key.as_ref(), reader.peek()?) {

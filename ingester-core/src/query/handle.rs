@@ -597,9 +597,11 @@ mod tests {
 
     #[test]
     fn conditions_of_a_kind_and_its_status_are_joined() {
-        let (red, on) = (COLOUR.eq("red"), PHASE.eq(Phase::On));
+        let red = COLOUR.eq("red");
+        let on = PHASE.eq(Phase::On);
         let filter = |predicate: Predicate<Widget>| Filter::from(predicate);
-        let (of_red, of_on) = (filter(red.clone()), filter(on.clone().of()));
+        let of_red = filter(red.clone());
+        let of_on = filter(on.clone().of());
         assert_eq!(filter(red.clone().and(on.clone())), of_red.clone().and(of_on.clone()));
         assert_eq!(filter(red.or(!on)), of_red.or(of_on.negated()));
     }

@@ -215,7 +215,8 @@ pub const fn check_key<'a>(field: &Field) -> Option<Fault<'a>> {
 }
 
 const fn check_key_of_part<'a>(field: &Field, first: usize) -> Option<Fault<'a>> {
-    let (mut bytes, mut columns) = (0, 0);
+    let mut bytes = 0;
+    let mut columns = 0;
     let mut p = first;
     while p < field.shape.parts.len() {
         if field.same_key(first, p) {
@@ -287,7 +288,8 @@ pub const fn check_many<'a>(field: &Field) -> Option<Fault<'a>> {
 }
 
 const fn check_many_values<'a>(field: &Field, p: usize, form: Form) -> Option<Fault<'a>> {
-    let (column, ty) = (field.name(p), field.part_type(p));
+    let column = field.name(p);
+    let ty = field.part_type(p);
     if matches!(ty, SqlType::Json) {
         return Some(Fault::ManyOfSeveral(column));
     }

@@ -485,7 +485,8 @@ impl Field {
 
     /// How many of the parts before part `i` are columns of the main table.
     pub(super) const fn columns_before(&self, i: usize) -> usize {
-        let (mut p, mut count) = (0, 0);
+        let mut p = 0;
+        let mut count = 0;
         while p < i {
             if self.shape.parts[p].many.is_none() {
                 count += 1;
@@ -528,7 +529,8 @@ impl Field {
 
     /// How many of their columns have many values.
     pub(super) const fn count_many(fields: &[Field]) -> usize {
-        let (mut i, mut count) = (0, 0);
+        let mut i = 0;
+        let mut count = 0;
         while i < fields.len() {
             let parts = fields[i].shape.parts.len();
             count += parts - fields[i].columns_before(parts);
@@ -539,7 +541,8 @@ impl Field {
 
     /// Counts the columns of these fields, including the columns of many values.
     pub const fn count(fields: &[Field]) -> usize {
-        let (mut i, mut count) = (0, 0);
+        let mut i = 0;
+        let mut count = 0;
         while i < fields.len() {
             count += fields[i].shape.parts.len();
             i += 1;
@@ -565,7 +568,8 @@ impl Field {
 
     const fn parts<const N: usize>(fields: &[Field], joint: bool) -> [Part; N] {
         let mut parts = [Part::scalar(SqlType::Boolean); N];
-        let (mut i, mut n) = (0, 0);
+        let mut i = 0;
+        let mut n = 0;
         while i < fields.len() {
             let mut p = 0;
             while p < fields[i].shape.parts.len() {

@@ -87,7 +87,9 @@ impl Table {
             1 => Key::new(ENDS[0].name, &[valid_to]),
             _ => {
                 let key = self.keys[place - 2 + BASE_KEYS.len()];
-                let (mut places, mut bytes, mut n) = ([0; limits::KEY_COLUMNS], 0, 0);
+                let mut places = [0; limits::KEY_COLUMNS];
+                let mut bytes = 0;
+                let mut n = 0;
                 while n < key.columns().len() {
                     places[n] = key.columns()[n];
                     if let Some(more) = self.columns[places[n] as usize].ty.key_bytes() {

@@ -43,7 +43,8 @@ impl Ident {
     pub(super) const fn cut(text: &str, most: usize) -> Self {
         let from = text.as_bytes();
         let mut bytes = [0; IDENTIFIER_BYTES];
-        let (mut i, mut len) = (0, 0);
+        let mut i = 0;
+        let mut len = 0;
         while i < from.len() && len < most {
             if is_identifier_byte(from[i]) {
                 bytes[len] = from[i];

@@ -73,7 +73,9 @@ impl Path {
 
     /// Returns the rest of a field that begins with this path; `None` for other fields. A dot before the first name is left out or not.
     pub(super) const fn behind(self, field: &str) -> Option<&str> {
-        let (mut path, mut rest, mut is_first) = (self, field, true);
+        let mut path = self;
+        let mut rest = field;
+        let mut is_first = true;
         while let Some((name, inner)) = path.split() {
             let Some((written, tail)) = WrittenName::cut(rest) else { return None };
             if !written.is(name) {
@@ -198,8 +200,10 @@ impl<'t> WrittenName<'t> {
     }
 
     const fn is(self, name: &str) -> bool {
-        let (written, name) = (self.0.as_bytes(), name.as_bytes());
-        let (mut at, mut n) = (0, 0);
+        let written = self.0.as_bytes();
+        let name = name.as_bytes();
+        let mut at = 0;
+        let mut n = 0;
         while at < written.len() {
             if written[at] == b'\\' && at + 1 < written.len() {
                 at += 1;

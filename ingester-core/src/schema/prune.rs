@@ -99,7 +99,8 @@ pub const fn check_prune<'a>(table: &Table, paths: &[&'a str], place: usize) -> 
 
 /// Checks that a text is a path, and does not lead to a value that the ingester needs.
 pub const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
-    let (mut rest, mut steps) = (path, 0);
+    let mut rest = path;
+    let mut steps = 0;
     let mut first = [PruneStep::Each; 3];
     while !rest.is_empty() {
         let Some((step, behind)) = prune_step(rest) else { return Some(Fault::PruneUnreadable(path)) };
@@ -123,7 +124,8 @@ pub const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
 
 /// True if a path is another one, or lies within it.
 const fn begins_with(path: &str, other: &str) -> bool {
-    let (mut path, mut other) = (path, other);
+    let mut path = path;
+    let mut other = other;
     loop {
         if other.is_empty() {
             return true;
@@ -140,7 +142,8 @@ const fn begins_with(path: &str, other: &str) -> bool {
 
 /// True if a column's path leads to nothing once the value at `prune` is cut out.
 const fn has_no_more(prune: &str, column: Path) -> bool {
-    let (mut prune, mut column) = (prune, column);
+    let mut prune = prune;
+    let mut column = column;
     while let Some((step, rest)) = prune_step(prune) {
         match (step, column.split()) {
             (PruneStep::Name(wanted), Some((name, _))) if !same(wanted, name) => return false,
@@ -215,7 +218,8 @@ impl<'p> PruneTree<'p> {
 
     /// The paths that end on a way.
     fn ends_on<'s>(&self, way: impl IntoIterator<Item = Option<&'s str>>) -> Vec<usize> {
-        let (mut here, mut ends) = (vec![self], Vec::new());
+        let mut here = vec![self];
+        let mut ends = Vec::new();
         for step in way {
             here = here.into_iter().flat_map(|tree| tree.behind(step)).collect();
             ends.extend(here.iter().flat_map(|tree| &tree.ends));
@@ -243,7 +247,8 @@ mod tests {
     use crate::schema::Path;
 
     fn steps(path: &str) -> Vec<PruneStep<'_>> {
-        let (mut rest, mut all) = (path, Vec::new());
+        let mut rest = path;
+        let mut all = Vec::new();
         while let Some((step, behind)) = prune_step(rest) {
             all.push(step);
             rest = behind;

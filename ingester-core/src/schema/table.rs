@@ -67,7 +67,8 @@ impl Printed {
 impl Column {
     /// A column without more than a name and a type.
     pub const fn plain(name: Ident, ty: SqlType, nullable: bool) -> Self {
-        let (absent, stays) = (Absent::Unsaid, Stays::None);
+        let absent = Absent::Unsaid;
+        let stays = Stays::None;
         let printed = Printed::PLAIN;
         Column {
             name,
@@ -860,7 +861,8 @@ impl Table {
 
     /// The first column that is made of the value in the JSON at the path of a field, but has something else.
     pub const fn made_of(&self, field: &str) -> Option<&'static Ident> {
-        let (columns, all) = (self.columns, self.many);
+        let columns = self.columns;
+        let all = self.many;
         let mut c = 0;
         while c < columns.len() {
             if !columns[c].is_as_in_json() && columns[c].is_at(field) {

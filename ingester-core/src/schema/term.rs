@@ -51,7 +51,8 @@ impl FieldTerm {
     /// field: `limits["a<b"]`.
     pub const fn cut(text: &str, begin: usize) -> Self {
         let bytes = text.as_bytes();
-        let (mut at, mut in_brackets) = (begin, false);
+        let mut at = begin;
+        let mut in_brackets = false;
         while at < bytes.len() && bytes[at] != b',' {
             if let Some(end) = quoted_name(bytes, at) {
                 at = end;

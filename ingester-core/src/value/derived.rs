@@ -252,7 +252,9 @@ mod tests {
 
     #[test]
     fn a_probe_opens_what_may_be_absent_and_takes_anything_else_as_it_is() {
-        let (plain, one, two) = (7, Some(7), Some(Some(7)));
+        let plain = 7;
+        let one = Some(7);
+        let two = Some(Some(7));
         assert_eq!(Probe::new(&plain).__open().__value(), &7);
         assert_eq!(Probe::new(&one).__open().__value(), Some(&7));
         assert_eq!(Probe::new(&two).__open().__value(), Some(&7));

@@ -253,7 +253,8 @@ const fn is_column_of(view: &View, name: &str) -> bool {
 }
 
 const fn count(source: &ViewSource, column: &str) -> usize {
-    let (mut count, mut v) = (0, 0);
+    let mut count = 0;
+    let mut v = 0;
     while v < source.values.len() {
         if source.values[v].0.eq_ignore_ascii_case(column) {
             count += 1;
@@ -453,7 +454,8 @@ const fn check_condition(part: &Part<'_>, condition: &Condition, faults: &mut Fa
 
 /// Fails if the kinds fill a column with values of different types, or none of them says which.
 const fn check_type(view: &View, column: &ViewColumn, faults: &mut Faults<'_>) {
-    let (mut first, mut s) = (None, 0);
+    let mut first = None;
+    let mut s = 0;
     let mut reported = false;
     while s < view.sources.len() {
         let source = &view.sources[s];

@@ -99,7 +99,8 @@ fn has(attributes: &[Attribute], name: &str) -> bool {
 
 /// Finds the option of this name: true if there is one, and its text, which applies to both directions or to one `direction`.
 fn find(attributes: &[Attribute], name: &str, direction: &str) -> (bool, Option<LitStr>) {
-    let (mut there, mut found) = (false, None);
+    let mut there = false;
+    let mut found = None;
     for attribute in named(attributes, "serde") {
         let _ = attribute.parse_nested_meta(|meta| {
             let ours = meta.path.is_ident(name);

@@ -83,7 +83,8 @@ impl<'m> Columns<'m> {
     /// functions that compute values from a reference to `owner`.
     pub(super) fn constants(&self, owner: &TokenStream) -> TokenStream {
         let both = |column: &Column<'_>| {
-            let (constant, function) = (column.constant(), column.function(owner));
+            let constant = column.constant();
+            let function = column.function(owner);
             quote!(#constant #function)
         };
         self.0.iter().map(both).collect()
@@ -119,7 +120,9 @@ impl<'m> Columns<'m> {
 
 impl Column<'_> {
     fn constant(&self) -> TokenStream {
-        let (constant, function, name) = (&self.constant, &self.function, &self.declared.name);
+        let constant = &self.constant;
+        let function = &self.function;
+        let name = &self.declared.name;
         let of_type = match &self.declared.source {
             // On the type's own tokens: a type that cannot be stored is reported there.
             Source::Field { ty, .. } => {
@@ -163,7 +166,8 @@ impl Column<'_> {
     /// The function that computes the value.
     fn function(&self, owner: &TokenStream) -> Option<TokenStream> {
         let Source::Computed { fields, with, span } = &self.declared.source else { return None };
-        let (function, span) = (&self.function, at(*span));
+        let function = &self.function;
+        let span = at(*span);
         let with_span = with.as_ref().map_or(span, |with| at(with.span()));
         let body = match fields.as_slice() {
             [] => apply(with.as_ref(), placed(with_span, quote!(__this))),
@@ -180,7 +184,8 @@ impl Column<'_> {
 
     /// The statement that writes the value.
     fn write(&self, this: &TokenStream) -> Option<TokenStream> {
-        let (function, value) = (&self.function, self.either("ColumnValue", "ManyValues"));
+        let function = &self.function;
+        let value = self.either("ColumnValue", "ManyValues");
         match &self.declared.source {
             Source::Field { ident, ty } => {
                 Some(placed(ty.span(), quote!(__ingester::#value::write(&#this.#ident, __out);)))
@@ -253,7 +258,8 @@ impl Column<'_> {
     /// Checks that its type supports the option for absent values, given here or for the whole kind.
     pub(super) fn check_absent(&self, of_kind: Option<AbsentOption>) -> Option<TokenStream> {
         let said = self.declared.absent.or(of_kind)?;
-        let (constant, variant) = (&self.constant, Ident::new(said.variant, Span::call_site()));
+        let constant = &self.constant;
+        let variant = Ident::new(said.variant, Span::call_site());
         let span = if self.declared.absent.is_some() { said.span } else { self.declared.name_span };
         Some(check(span, quote!(check_absent(&#constant, __ingester::Absent::#variant))))
     }
@@ -281,7 +287,8 @@ impl Column<'_> {
 /// Returns true if columns that begin with these names can get the same name. This requires that one begins with the other, because only
 /// `_` and the name of a part are added.
 fn may_clash(a: &str, b: &str) -> bool {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
+    let a = a.to_ascii_lowercase();
+    let b = b.to_ascii_lowercase();
     let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
     match long.strip_prefix(short.as_str()) {
         Some(rest) => short.is_empty() || rest.is_empty() || rest.starts_with('_'),

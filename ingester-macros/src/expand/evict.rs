@@ -21,15 +21,19 @@ fn rule(rule: &EvictionRule) -> TokenStream {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
     };
-    let (name, fields, labels) = (text(&rule.name), text(&rule.field_selector), text(&rule.label_selector));
+    let name = text(&rule.name);
+    let fields = text(&rule.field_selector);
+    let labels = text(&rule.label_selector);
     let of_namespaces = text(&rule.namespace_selector);
     let after = rule.after.as_ref().map(|text| quote!(__ingester::after(#text)));
-    let (after, since) = (option(after), option(rule.since.as_ref().map(|since| quote!(#since))));
+    let after = option(after);
+    let since = option(rule.since.as_ref().map(|since| quote!(#since)));
     let keep_last = rule.keep_last.as_ref().map(|(count, by)| {
         let count = Literal::usize_unsuffixed(*count as usize);
         quote!((#count, &[#(#by),*]))
     });
-    let (keep_last, namespaces) = (option(keep_last), rule.namespaces.as_deref().unwrap_or_default());
+    let keep_last = option(keep_last);
+    let namespaces = rule.namespaces.as_deref().unwrap_or_default();
     quote! {
         __ingester::EvictionRule {
             name: #name,
@@ -46,7 +50,8 @@ fn rule(rule: &EvictionRule) -> TokenStream {
 
 /// The checks of the rules, each on the tokens that it checks.
 pub(super) fn checks(kind: &KindDeclaration) -> TokenStream {
-    let (immutable, namespaced) = (kind.immutable, kind.namespaced);
+    let immutable = kind.immutable;
+    let namespaced = kind.namespaced;
     let evictable = match kind.evictable {
         Some(evictable) => quote!(::core::option::Option::Some(#evictable)),
         None => quote!(::core::option::Option::None),

@@ -81,7 +81,8 @@ fn handles<'m>(
     columns: impl IntoIterator<Item = &'m ColumnDeclaration>,
     mut taken: HashSet<String>,
 ) -> TokenStream {
-    let (mut functions, mut names) = (TokenStream::new(), Vec::new());
+    let mut functions = TokenStream::new();
+    let mut names = Vec::new();
     for column in columns {
         let ty = match &column.source {
             Source::Field { ty, .. } => quote!(#ty),
@@ -94,7 +95,8 @@ fn handles<'m>(
         if !taken.insert(function.to_string()) {
             continue;
         }
-        let (visibility, name) = (&column.visibility, &column.name);
+        let visibility = &column.visibility;
+        let name = &column.name;
         let doc = match &column.path {
             Some(path) => format!("Column `{name}`: `{path}`."),
             None => format!("Column `{name}`."),

@@ -19,8 +19,10 @@ pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenSt
         return quote!(#indexed #checks);
     };
     let metadata = Columns::new(&kind.metadata, &mut names);
-    let (row_source, table) = (row_source(record, kind, &metadata), table(record, kind, &metadata));
-    let (ingestable, checks) = (ingestable(record, kind), checks(record, kind, &columns, &metadata));
+    let row_source = row_source(record, kind, &metadata);
+    let table = table(record, kind, &metadata);
+    let ingestable = ingestable(record, kind);
+    let checks = checks(record, kind, &columns, &metadata);
     let handles = handles::of_kind(record, kind);
     quote!(#indexed #row_source #table #ingestable #handles #checks)
 }
@@ -56,7 +58,9 @@ fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -
 /// The table as constants.
 fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
-    let (name, table, metadata) = (&kind.kind, &kind.table.text, metadata.names());
+    let name = &kind.kind;
+    let table = &kind.table.text;
+    let metadata = metadata.names();
     let status = kind.status().map(|status| {
         quote! {
             const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;
@@ -244,7 +248,8 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
 
 /// The checks of the table as a whole, and of `key(...)`: each of its columns, and each key.
 fn table_checks(kind: &KindDeclaration) -> TokenStream {
-    let (name, span) = (&kind.table.text, kind.table.span);
+    let name = &kind.table.text;
+    let span = kind.table.span;
     let mut checks = check(span, quote!(check_table_name(#name, __ingester::Named::Table)));
     for of_table in ["check_column_count", "check_key_count", "check_row_size", "check_many_tables"] {
         let of_table = Ident::new(of_table, span);

@@ -72,7 +72,8 @@ fn fallbacks(model: &Model) -> TokenStream {
 /// `Indexed` of a struct.
 fn indexed(record: &Record, columns: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
-    let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
+    let constants = columns.constants(&quote!(#ident));
+    let names = columns.names();
     let writes = columns.writes(&quote!(self));
     let defaulted = record.defaulted.then(|| {
         quote!(
@@ -119,8 +120,10 @@ fn nested(record: &Record) -> TokenStream {
 fn composite(record: &Record) -> TokenStream {
     let ident = &record.ident;
     let columns = Columns::new(&record.columns, &mut Names::default());
-    let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
-    let (writes, checks) = (columns.writes(&quote!(self)), columns.checks(&columns.of_part(), |_| TokenStream::new()));
+    let constants = columns.constants(&quote!(#ident));
+    let names = columns.names();
+    let writes = columns.writes(&quote!(self));
+    let checks = columns.checks(&columns.of_part(), |_| TokenStream::new());
     let handles = handles::of_struct(record);
     quote! {
         #constants

@@ -93,7 +93,8 @@ fn kinds_of_another_crate_are_beside_our_own() {
 #[test]
 fn stores_in_memory_are_apart() {
     run(async {
-        let (one, other) = (store().await?, Store::in_memory(outside::KINDS).await?);
+        let one = store().await?;
+        let other = Store::in_memory(outside::KINDS).await?;
         assert_eq!(one.query::<Experiment>().count().await?, 3);
         assert_eq!(other.query::<Experiment>().count().await?, 0);
         Ok(())

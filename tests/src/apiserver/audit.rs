@@ -46,7 +46,8 @@ pub(super) fn flags(home: &Path) -> Result<[OsString; 2]> {
         "omitStages": ["RequestReceived"],
         "rules": [{"level": "Metadata", "users": [SERVICE_ACCOUNT]}, {"level": "None"}],
     });
-    let (file, folder) = (home.join("audit-policy.yaml"), home.join(FOLDER));
+    let file = home.join("audit-policy.yaml");
+    let folder = home.join(FOLDER);
     fs::write(&file, policy.to_string()).context("writing the audit policy")?;
     fs::create_dir(&folder).context("making the folder of the audit log")?;
     // After 100 MB the log continues in another file of this folder. These files are never removed.

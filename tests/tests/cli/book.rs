@@ -25,7 +25,8 @@ const OTHER: &str =
 
 #[test]
 fn every_block_of_the_pages_without_a_mark_is_run() -> Result<()> {
-    let (mut wrong, mut checked) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut checked = 0;
     for (name, text) in pages()? {
         match check(&text) {
             Ok(number) => checked += number,

@@ -181,7 +181,8 @@ fn fifty_kills_of_a_feed_into_a_file_lose_nothing() {
         let out = File::options().append(true).create(true).open(&file).unwrap();
         let feed = ["models", "--since-file", "positions", "--follow"];
         let lines = || std::fs::read_to_string(&file).unwrap_or_default().lines().count();
-        let (before, deadline) = (lines(), Instant::now() + DEADLINE);
+        let before = lines();
+        let deadline = Instant::now() + DEADLINE;
         let mut child = folder.changes_command(&feed).stdout(out).stderr(Stdio::null()).spawn().unwrap();
         // At a different moment each time: before it is connected, and while it prints.
         while lines() < before + (round % 4) as usize {

@@ -20,7 +20,9 @@ fn the_database_is_taken_from_argument_then_url_then_mysql_variables() {
         let arguments = [&["import"], arguments, &[SAMPLES]].concat();
         finish(folder.command(&arguments).envs(variables.iter().copied()))
     };
-    let (url, host, name) = (("DATABASE_URL", "sqlite://url.db"), ("MYSQL_HOST", "127.0.0.1"), ("MYSQL_DB_NAME", "d"));
+    let url = ("DATABASE_URL", "sqlite://url.db");
+    let host = ("MYSQL_HOST", "127.0.0.1");
+    let name = ("MYSQL_DB_NAME", "d");
     import(&["--database-url", "sqlite://argument.db"], &[url, host, name]).exits(0);
     import(&[], &[url, host, name]).exits(0);
     assert!(folder.path().join("argument.db").exists() && folder.path().join("url.db").exists());

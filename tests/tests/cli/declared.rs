@@ -342,7 +342,8 @@ retention:
         format!("builtIn: false\n{}", JOBS.replace("VARCHAR(20), default: Pending", "VARCHAR(20)")),
     );
     let object = |name: &str, phase: &str| {
-        let (uid, phase) = (format!("\"uid\": \"{name}\""), format!("\"status\": {{\"phase\": {phase}}}"));
+        let uid = format!("\"uid\": \"{name}\"");
+        let phase = format!("\"status\": {{\"phase\": {phase}}}");
         let named = OBJECT.replace("\"name\": \"a\"", &format!("\"name\": \"{name}\""));
         named.replace("\"uid\": \"u1\"", &uid).replace("\"status\": {}", &phase)
     };

@@ -61,7 +61,8 @@ fn a_full_disk_stops_the_import_after_a_whole_batch() {
     folder.write("many.ndjson", (0..OBJECTS).map(object).collect::<String>());
 
     // Give it more room at each step, until everything is stored.
-    let (mut stored, mut counted) = (Vec::new(), 0);
+    let mut stored = Vec::new();
+    let mut counted = 0;
     let finished = (1..20).find_map(|step| {
         disk.leave(step * 6 * 1024 * 1024);
         let ran = folder.run(&["import", "--database-url", "sqlite://disk/test.db", "many.ndjson"]);

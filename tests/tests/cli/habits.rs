@@ -546,7 +546,8 @@ fn a_dry_run_of_migrations_prints_a_script_and_runs_nothing() {
 /// The completions in bash for the last of these words.
 fn completed(folder: &Folder, script: &str, words: &[&str]) -> Vec<String> {
     let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    let (last, before) = (words[words.len() - 1], words[words.len() - 2]);
+    let last = words[words.len() - 1];
+    let before = words[words.len() - 2];
     let lines = format!(
         "{script}\nCOMP_WORDS=({})\nCOMP_CWORD={}\nCOMPREPLY=()\n_ingester ingester '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
         quoted.join(" "),

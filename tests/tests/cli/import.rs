@@ -324,7 +324,8 @@ fn a_folder_that_may_not_be_listed_stops_no_other() {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0);
     if is_root {
         // Perhaps only root may read the folder where the program was built.
-        let (built, here) = (env!("CARGO_BIN_EXE_ingester"), folder.path().join("program"));
+        let built = env!("CARGO_BIN_EXE_ingester");
+        let here = folder.path().join("program");
         if std::fs::hard_link(built, &here).is_err() {
             std::fs::copy(built, &here).unwrap();
         }

@@ -469,7 +469,8 @@ fn the_chart_has_the_config_map_of_kinds_and_the_role_of_the_manifests() {
     let output = Command::new(renderer).args([chart, "values.yaml", "1"]).current_dir(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rendered: Json = serde_json::from_slice(&output.stdout).unwrap();
-    let (made, rendered) = (by_name(objects), by_name(rendered["objects"].as_array().unwrap().clone()));
+    let made = by_name(objects);
+    let rendered = by_name(rendered["objects"].as_array().unwrap().clone());
     for objects in [&made, &rendered] {
         let mut maps = objects.values().filter(|object| !object["data"]["kinds.yaml"].is_null());
         let map = maps.next().unwrap();

@@ -252,7 +252,8 @@ fn api_server() -> String {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { continue };
-                let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+                let mut request = Vec::new();
+                let mut buffer = [0; 4096];
                 while !request.windows(4).any(|end| end == b"\r\n\r\n") {
                     match stream.read(&mut buffer) {
                         Ok(read) if read > 0 => request.extend_from_slice(&buffer[..read]),
@@ -311,7 +312,8 @@ fn mariadb() -> String {
 
 /// Splits a line into arguments; blanks in double quotes stay.
 fn arguments(line: &str) -> Vec<String> {
-    let (mut all, mut quoted) = (vec![String::new()], false);
+    let mut all = vec![String::new()];
+    let mut quoted = false;
     for c in line.chars() {
         match c {
             '"' => quoted = !quoted,
@@ -442,7 +444,8 @@ fn each_mistake_is_named_with_its_remedy_and_without_a_secret() {
         ("{name}", NAME.to_owned()),
         ("{api}", api_server()),
     ]);
-    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
     let parts: Vec<Mutex<String>> = MISTAKES.iter().map(|_| Mutex::default()).collect();
     thread::scope(|scope| {
         // More than there are processors: a few of them wait for a server that does not exist.

@@ -115,7 +115,8 @@ fn json_good(name: &str) -> String {
 #[test]
 fn a_rejected_object_is_recorded_until_a_good_version_is_stored() {
     let folder = Folder::new();
-    let (long, version) = (format!("description: {}", "x".repeat(769)), "resourceVersion: abc");
+    let long = format!("description: {}", "x".repeat(769));
+    let version = "resourceVersion: abc";
     folder.write("a.yaml", model("long", &["uid: u-1", "resourceVersion: '7'"], &[&long]));
     folder.write("b.yaml", model("version", &[version], &[]));
     folder.write("c.yaml", model("large", &["resourceVersion: '18446744073709551615'"], &[]));
@@ -163,7 +164,8 @@ fn a_key_twice_rejects_its_object_in_either_format() {
     let json = |name: &str, more: &str| {
         model_json(json!({"name": name, "namespace": "ml"}), json!({})).replacen("\"spec\":{}", more, 1)
     };
-    let (twice, once) = (r#""spec":{"algorithm":"a","algorithm":"b"}"#, r#""spec":{"algorithm":"b"}"#);
+    let twice = r#""spec":{"algorithm":"a","algorithm":"b"}"#;
+    let once = r#""spec":{"algorithm":"b"}"#;
     assert!(json("j", twice).contains(twice), "{}", json("j", twice));
     // Fields that are not in any struct are checked, too.
     let unknown = r#""spec":{"more":[{"x":1,"x":2}]}"#;
@@ -203,7 +205,8 @@ fn sql_in_names_and_values_is_stored_literally() {
     folder.import(&["a.json"]).exits(0);
 
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
-    let (evil, marks) = (hex(evil), hex(marks));
+    let evil = hex(evil);
+    let marks = hex(marks);
     let rows = folder.query("SELECT HEX(algorithm), HEX(description), HEX(owner) FROM model");
     assert_eq!(rows, [format!("{evil}|{marks}|{marks}")]);
     let rows = folder.query("SELECT key, HEX(value) FROM model_annotations ORDER BY key");
@@ -305,7 +308,8 @@ fn an_object_of_110_levels_is_stored_and_shown() {
 #[test]
 fn too_deep_nesting_is_rejected_and_later_documents_are_stored() {
     let deep = 200_000;
-    let (open, close) = ("[".repeat(deep), "]".repeat(deep));
+    let open = "[".repeat(deep);
+    let close = "]".repeat(deep);
     let head = "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: deep}\nspec:";
     for (name, text) in [
         (

@@ -29,7 +29,9 @@ impl ApiServer {
         let answer = Arc::new(Mutex::new((status, body.to_owned())));
         let requests = Arc::new(AtomicU32::new(0));
         let head = Arc::new(Mutex::new(Vec::new()));
-        let (answers, counted, last) = (answer.clone(), requests.clone(), head.clone());
+        let answers = answer.clone();
+        let counted = requests.clone();
+        let last = head.clone();
         std::thread::spawn(move || {
             for connection in listener.incoming() {
                 let Ok(mut connection) = connection else { return };

@@ -49,7 +49,8 @@ async fn is_kept(client: &Client, object: Json, name: &str) -> Result<()> {
     let kept = serde_json::to_value(api.get(name).await?)?;
     for pointer in ["/spec", "/status", "/metadata/labels", "/metadata/annotations"] {
         let empty = |value: Option<&Json>| value.is_none_or(|value| *value == json!({}) || value.is_null());
-        let (sent, kept) = (sent.pointer(pointer), kept.pointer(pointer));
+        let sent = sent.pointer(pointer);
+        let kept = kept.pointer(pointer);
         ensure!(sent == kept || (empty(sent) && empty(kept)), "{name} {pointer}: sent {sent:?}, kept {kept:?}");
     }
     Ok(())

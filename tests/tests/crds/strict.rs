@@ -386,7 +386,8 @@ async fn accepts_what_is_decoded(client: &Client) -> Result<()> {
     for _ in 0..200 {
         let mut spec = whole();
         for _ in 0..random.usize(2..5) {
-            let (place, value) = (random.choice(&all), random.choice(&values));
+            let place = random.choice(&all);
+            let value = random.choice(&values);
             change(&mut spec, place.context("a place")?, value.filter(|_| random.u8(..4) > 0));
         }
         orders.create(&spec).await?;

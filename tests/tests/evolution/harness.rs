@@ -120,7 +120,9 @@ async fn kept(database: &Database, kind: &Kind) -> Result<Vec<Vec<Vec<Option<Str
 
 /// Fails unless the database has the tables of `kinds`, without a difference.
 async fn is_at(store: &Store, kinds: &[Kind]) -> Result<()> {
-    let (schema, catalog, dialect) = (Schema::from_registry(kinds), store.catalog().await?, store.dialect());
+    let schema = Schema::from_registry(kinds);
+    let catalog = store.catalog().await?;
+    let dialect = store.dialect();
     let drift = drift(&schema, &catalog, dialect);
     ensure!(drift.is_empty(), "{drift:#?}");
     let changes = diff(&schema_of(&catalog, dialect, &schema), &schema);
@@ -155,7 +157,9 @@ async fn is_filled(
                 (kind.table().columns[place].name, &fresh.values[place], &stored.values[place]);
             ensure!(expected == found, "{}: {column} should be {expected:?} and is {found:?}", object.meta().name);
         }
-        let (name, expected, found) = (&object.meta().name, &fresh.many, &stored.many);
+        let name = &object.meta().name;
+        let expected = &fresh.many;
+        let found = &stored.many;
         ensure!(expected == found, "{name}: the many values should be {expected:?} and are {found:?}");
     }
     // Not all of them need to fail: a widened column is not backfilled.
@@ -245,7 +249,8 @@ async fn resumed(
         let text = migrator.iter().find(of).map_or("", |migration| migration.sql.as_str());
         text.split("-- Step ").skip(1).map(|step| format!("-- {step}")).collect::<Vec<_>>()
     };
-    let (up, down) = (steps(MigrationType::ReversibleUp), steps(MigrationType::ReversibleDown));
+    let up = steps(MigrationType::ReversibleUp);
+    let down = steps(MigrationType::ReversibleDown);
     ensure!(up.len() == down.len(), "{} steps up, {} down", up.len(), down.len());
     let interrupted = format!("UPDATE _sqlx_migrations SET success = FALSE WHERE version = {}", last + 1);
     for behind in 1..up.len() {

@@ -115,7 +115,8 @@ async fn unknown_tokens_keep_no_one_out_who_is_known() {
     .await;
     drop(held);
     until("each is counted", async || world.count("ingester_serve_requests_in_flight ") == 0.0).await;
-    let (unknown, seconds) = (lines(""), begin.elapsed().as_secs() as usize + 2);
+    let unknown = lines("");
+    let seconds = begin.elapsed().as_secs() as usize + 2;
     assert!(!unknown.is_empty() && unknown.len() <= 10 * seconds, "{} lines in {seconds} seconds", unknown.len());
     assert!(unknown.iter().all(|line| line["path"] == MODELS));
     let refused = world.count("ingester_serve_requests_total{code=\"429\"")

@@ -204,7 +204,8 @@ impl World {
         let Stores { reads, writes: store, folder } = Stores::create(setup.database, setup.time).await;
         let rows = (0..setup.objects).map(|number| model(number, setup.size)).collect();
         store.write(models().table(), rows).await.unwrap();
-        let (metrics, stop) = (Metrics::new().unwrap(), CancellationToken::new());
+        let metrics = Metrics::new().unwrap();
+        let stop = CancellationToken::new();
         let newest = "name: newest\nkind: Model\norderBy: -create_time\nlimit: 1";
         let saved = [("newest".to_owned(), newest.to_owned()), slow()];
         let holding = Arc::new(AtomicUsize::new(0));
@@ -225,7 +226,8 @@ impl World {
         });
         let listener = Listener::on_loopback(0).await.unwrap();
         let address = listener.address().unwrap();
-        let (answering, reached) = (service.clone(), Arc::new(AtomicUsize::new(0)));
+        let answering = service.clone();
+        let reached = Arc::new(AtomicUsize::new(0));
         let counted = reached.clone();
         let handler = move |request, peer, log| {
             counted.fetch_add(1, Ordering::Relaxed);

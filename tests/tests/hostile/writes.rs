@@ -22,8 +22,11 @@ impl Drop for Occupied {
 }
 
 async fn occupy(store: &Arc<Store>) -> Occupied {
-    let (held, go) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let (store, holds, goes) = (store.clone(), held.clone(), go.clone());
+    let held = Arc::new(Semaphore::new(0));
+    let go = Arc::new(Semaphore::new(0));
+    let store = store.clone();
+    let holds = held.clone();
+    let goes = go.clone();
     tokio::spawn(async move {
         let wait = |_: &ingester_store::StoredRow| {
             holds.add_permits(1);

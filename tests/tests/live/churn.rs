@@ -101,8 +101,10 @@ impl Churn {
         let kinds: Arc<[&'static str]> = kinds().collect();
         let mut workers = JoinSet::new();
         for worker in 0..WORKERS {
-            let (objects, kinds) = (objects.clone(), Arc::clone(&kinds));
-            let (allowed, counter) = (Arc::clone(&allowed), Arc::clone(&counter));
+            let objects = objects.clone();
+            let kinds = Arc::clone(&kinds);
+            let allowed = Arc::clone(&allowed);
+            let counter = Arc::clone(&counter);
             workers.spawn(async move {
                 let mine: Vec<usize> = (worker..count).step_by(WORKERS).collect();
                 for hand in mine.chunks(HAND) {

@@ -253,7 +253,8 @@ async fn is_gone(world: &World, what: &str, before: &Row, since: &str) -> Result
     wanted.version.clone_from(&seen.version);
     if wanted.status == "Stopped" {
         // Kubernetes records a deletion request to the second.
-        let (finished, now) = (seen.finished.clone().unwrap_or_default(), until(world).await?);
+        let finished = seen.finished.clone().unwrap_or_default();
+        let now = until(world).await?;
         ensure!(finished[..19] >= since[..19] && finished <= now, "{since} <= {finished} <= {now}: {seen:?}");
         wanted.finished = Some(finished);
     }
@@ -292,7 +293,8 @@ impl Jobs {
         let of = |kind: &'static str| {
             let (_, group, plural) = KINDS.iter().find(|(known, ..)| *known == kind).context("a kind of KubeDL")?;
             let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, "v1alpha1", kind), plural);
-            let (client, namespace) = (world.objects.client.clone(), world.objects.namespace.clone());
+            let client = world.objects.client.clone();
+            let namespace = world.objects.namespace.clone();
             let api = Api::namespaced_with(client, &namespace, &resource);
             let spec = states(kind)?.first().context("a state")?.object["spec"].clone();
             Ok(Jobs { kind, group, api, namespace, spec })
@@ -403,7 +405,8 @@ async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
     ensure!(longest > 5, "the lives are short: {longest}");
     let mut last: Vec<Row> = Vec::new();
     for step in 0..longest {
-        let (since, mut now_wanted) = (since(world).await?, Vec::new());
+        let since = since(world).await?;
+        let mut now_wanted = Vec::new();
         for (jobs, states) in &lives {
             let Some(state) = states.get(step) else { continue };
             let object = match step {
@@ -496,7 +499,8 @@ async fn a_job_that_is_deleted_has_stopped_if_it_ran(world: &mut World) -> Resul
 async fn a_name_that_is_taken_again_has_a_row_for_each_job(world: &mut World) -> Result<()> {
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
-    let (all, mut pairs) = (Jobs::list(world)?, Vec::new());
+    let all = Jobs::list(world)?;
+    let mut pairs = Vec::new();
     let since = since(world).await?;
     for jobs in &all {
         let old = create_stand(jobs, "again", stand("running")).await?;
@@ -529,7 +533,9 @@ async fn a_name_that_is_taken_again_has_a_row_for_each_job(world: &mut World) ->
 async fn changes_of_jobs_during_an_outage_are_in_their_rows(world: &mut World) -> Result<()> {
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
-    let (all, mut gone, mut there) = (Jobs::list(world)?, Vec::new(), Vec::new());
+    let all = Jobs::list(world)?;
+    let mut gone = Vec::new();
+    let mut there = Vec::new();
     for jobs in &all {
         for stand in &STANDS {
             gone.push(create_stand(jobs, stand.0, stand).await?);

@@ -348,7 +348,9 @@ async fn a_pod_that_is_deleted_has_stopped_unless_it_had_ended(world: &mut World
 async fn only_pods_of_persisted_jobs_have_rows(world: &mut World) -> Result<()> {
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
-    let (tf, mpi, mars) = (owner(world, "TFJob").await?, owner(world, "MPIJob").await?, owner(world, "MarsJob").await?);
+    let tf = owner(world, "TFJob").await?;
+    let mpi = owner(world, "MPIJob").await?;
+    let mars = owner(world, "MarsJob").await?;
     let pods = Pods::new(world);
     // Without the label of the group, of kinds whose pods are not persisted, of another group's kind, without an owner.
     let mut unlabelled = pod("unlabelled", &tf, "tensorflow");

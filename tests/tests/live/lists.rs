@@ -105,7 +105,8 @@ async fn a_list_waits_for_a_database_that_does_not_answer(world: &mut World) -> 
         Ok(line.trim().trim_end_matches(" kB").parse()?)
     };
     // Without the pages of the program itself, which grow with every feature.
-    let (peak, program) = (kilobytes("VmHWM:")?, kilobytes("RssFile:")?);
+    let peak = kilobytes("VmHWM:")?;
+    let program = kilobytes("RssFile:")?;
     ensure!(
         peak - program < 112 << 10,
         "{} MB at the most, and {} MB of the program",

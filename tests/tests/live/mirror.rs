@@ -78,7 +78,8 @@ pub(crate) async fn differences(objects: &Objects, database: &Database, but: Opt
         let rows = database.list_rows(kind, &objects.namespace).await?;
         let mut rows: BTreeMap<&str, &Row> = rows.iter().map(|row| (&*row.uid, row)).collect();
         for object in &cluster {
-            let (name, uid) = (object.name_any(), uid(object));
+            let name = object.name_any();
+            let uid = uid(object);
             let row = rows.remove(&*uid);
             let mut differs = |what: &str| differences.push(format!("{kind} {name} {what}: {row:?}"));
             let asks = |annotation: &str| object.annotations().get(annotation).is_some_and(|value| value == "true");

@@ -72,7 +72,8 @@ async fn every_change_is_stored_while_the_password_changes(world: &mut World) ->
     let user = RotatedUser::new(world.database.on, &world.database, &world.database.name);
     user.make().await?;
     user.is_asked().await?;
-    let (file, url) = (PasswordFile::new()?, user.url()?);
+    let file = PasswordFile::new()?;
+    let url = user.url()?;
     let path = file.path().display().to_string();
     let settings = Settings {
         database_url: Some(url),

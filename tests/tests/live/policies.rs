@@ -149,7 +149,8 @@ async fn create_runs(world: &World, names: &[String], state: &'static str) -> Re
         if writing.len() == 32 {
             writing.join_next().await.context("one of them")???;
         }
-        let (api, name) = (world.objects.api("PipelineRun"), name.clone());
+        let api = world.objects.api("PipelineRun");
+        let name = name.clone();
         writing.spawn(async move {
             let status = json!({"status": {"state": state, "endTime": "2026-01-01T00:00:00Z"}});
             api.patch_status(&name, &PatchParams::default(), &Patch::Merge(&status)).await.map(drop)
@@ -276,7 +277,8 @@ async fn label_namespace(world: &World, name: &str, tier: &str) -> Result<()> {
 }
 
 async fn objects_leave_only_from_namespaces_with_the_labels_of_a_rule(world: &mut World) -> Result<()> {
-    let (one, other) = (world.objects.namespace.clone(), world.elsewhere.namespace.clone());
+    let one = world.objects.namespace.clone();
+    let other = world.elsewhere.namespace.clone();
     label_namespace(world, &one, "gold").await?;
     label_namespace(world, &other, "batch").await?;
     world.objects.create(model("one", "done")).await?;

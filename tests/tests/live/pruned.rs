@@ -109,7 +109,8 @@ fn dump(world: &World) -> Result<Option<String>> {
 
 /// How many bytes the files in a folder have, and those of them that have the text.
 fn files_with(folder: &Path, text: &[u8]) -> Result<(u64, Vec<String>)> {
-    let (mut bytes, mut found) = (0, Vec::new());
+    let mut bytes = 0;
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;

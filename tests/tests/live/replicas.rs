@@ -75,7 +75,8 @@ async fn members_take_over_what_others_leave_behind(world: &mut World) -> Result
     let settings =
         Settings { deletion_delay: "200ms", ingester: vec!["finalizerRate: 1000", REPLICAS], ..world.settings() };
     world.start_with(&settings)?;
-    let (killed, frozen) = (world.another(&settings)?, world.another(&settings)?);
+    let killed = world.another(&settings)?;
+    let frozen = world.another(&settings)?;
     // One without units would be ready, too.
     killed.wait_ready(DEADLINE)?;
     frozen.wait_ready(DEADLINE)?;

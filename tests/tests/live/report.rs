@@ -40,7 +40,9 @@ struct Check {
 impl Check {
     /// The value, as SQL prints it; `None` if there is none.
     async fn look(&self, database: &Database, update: &Update) -> Result<Option<String>> {
-        let (main, name, of) = (table(&update.kind), &update.name, &self.table);
+        let main = table(&update.kind);
+        let name = &update.name;
+        let of = &self.table;
         let sql = match (&self.label_key, &self.column, &self.json_path) {
             (Some(key), Some(column), None) => format!(
                 "SELECT `{column}` FROM `{of}` WHERE `key` = '{key}' AND obj_uid = (SELECT uid FROM `{main}` WHERE name = '{name}')"

@@ -62,7 +62,8 @@ impl Update {
             let settings = Settings { ingester: vec!["kinds: [ConfigMap]", REPLICAS], ..world.settings() };
             Ok(with(&settings, kinds_file))
         };
-        let (before, after) = (with_kinds("before.yaml", BEFORE)?, with_kinds("after.yaml", AFTER)?);
+        let before = with_kinds("before.yaml", BEFORE)?;
+        let after = with_kinds("after.yaml", AFTER)?;
         let role = Command::new(env!("CARGO_BIN_EXE_ingester"))
             .args(["rbac", "--name", "ingester-rolling", "--kinds"])
             .arg(folder.path().join("after.yaml"))

@@ -220,7 +220,8 @@ impl BothSides {
         let query = Query { filters, ..Query::default() };
         let asked = self.store.ask_about(&Kind::of::<Model>(), &query, Limits::default())?;
         let wanted = RequestedParts { places: vec![base::NAMESPACE, base::NAME], labels: false };
-        let (mut selected, mut token) = (NamesByUid::new(), None);
+        let mut selected = NamesByUid::new();
+        let mut token = None;
         loop {
             let page = asked.page(&wanted, 150, token.as_deref()).await?;
             for row in &page.rows {
@@ -245,7 +246,8 @@ impl BothSides {
             one.iter().filter(|(uid, _)| !other.contains_key(*uid)).map(|(_, name)| name.clone()).collect()
         };
         if cluster != store {
-            let (missing, superfluous) = (without(&cluster, &store), without(&store, &cluster));
+            let missing = without(&cluster, &store);
+            let superfluous = without(&store, &cluster);
             differences.push(format!("{selector:?}: missing {missing:?}, superfluous {superfluous:?}"));
         }
         Ok(cluster.len())
@@ -321,7 +323,8 @@ async fn selectors_select_what_they_select_in_the_cluster(world: &mut World) -> 
     let api = Api::all_with(world.objects.client.clone(), &resource);
     let store = Store::connect(&world.database.url.parse()?, ConnectOptions::default()).await?;
     let both = BothSides { api, store };
-    let (differences, all) = (&mut Vec::new(), MODELS - 1);
+    let differences = &mut Vec::new();
+    let all = MODELS - 1;
     for text in LABEL_SELECTORS {
         let selected = both.select(&Selector::Label(text), differences).await?;
         ensure!((1..all).contains(&selected), "`{text}` selects {selected} of {all}: what does it tell?");
@@ -330,7 +333,8 @@ async fn selectors_select_what_they_select_in_the_cluster(world: &mut World) -> 
         let selected = both.select(&Selector::Label(text), differences).await?;
         ensure!(selected == 0 || selected == all, "`{text}` selects {selected} of {all}");
     }
-    let (here, there) = (&*world.objects.namespace, &*world.elsewhere.namespace);
+    let here = &*world.objects.namespace;
+    let there = &*world.elsewhere.namespace;
     for (text, expected) in [
         ("", all),
         (",", all),

@@ -49,8 +49,11 @@ struct BackgroundChanges {
 
 impl BackgroundChanges {
     fn start(objects: &Objects) -> Self {
-        let (end, created) = (Arc::<AtomicBool>::default(), Arc::<AtomicU32>::default());
-        let (objects, ended, count) = (objects.clone(), end.clone(), created.clone());
+        let end = Arc::<AtomicBool>::default();
+        let created = Arc::<AtomicU32>::default();
+        let objects = objects.clone();
+        let ended = end.clone();
+        let count = created.clone();
         let task = tokio::spawn(async move {
             for number in 0.. {
                 if ended.load(Ordering::Relaxed) {
@@ -105,7 +108,9 @@ async fn a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on(world: &
     world.reconfigure(&suspended)?;
     let said = async || world.log_lines(&[SUSPENDED, MODEL]);
     eventually("the kind to be suspended", said, |lines| lines.len() == 1).await?;
-    let (before, quiet, created) = (read_rows(world).await?, get("quiet").await?, busy.created());
+    let before = read_rows(world).await?;
+    let quiet = get("quiet").await?;
+    let created = busy.created();
     let waiting: Vec<String> = lacking(world).await?;
 
     world.objects.patch("Model", "changed", &json!({"spec": {"algorithm": "y"}})).await?;

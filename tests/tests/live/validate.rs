@@ -36,7 +36,8 @@ async fn test_objects_live_in_sqlite_too(world: &mut World) -> Result<()> {
 async fn live(world: &mut World, settings: &Settings) -> Result<()> {
     world.objects.create(model("kept", "x")).await?;
     world.start_with(settings)?;
-    let (namespace, admin) = (world.objects.namespace.clone(), world.cluster.kubeconfig());
+    let namespace = world.objects.namespace.clone();
+    let admin = world.cluster.kubeconfig();
     let validate = |arguments: &[&str]| {
         let common = ["validate", "-n", &namespace, "--kubeconfig", admin.to_str().unwrap_or_default()];
         world.ingester().run(&[&common[..], arguments].concat())

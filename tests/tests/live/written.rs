@@ -42,7 +42,8 @@ impl Writer {
     async fn label(&self, name: &str, key: &str) -> Result<WriteResponse, Status> {
         let body = json!({"metadata": {"labels": {key: "yes"}}}).to_string();
         let content_type = Some("application/merge-patch+json");
-        let (options, body) = (Options::default(), body.as_bytes());
+        let options = Options::default();
+        let body = body.as_bytes();
         write::patch(&self.store, self.target(name), &options, content_type, body).await
     }
 

@@ -160,7 +160,8 @@ fn the_chart_makes_what_kustomize_makes_of_each_overlay() {
     for (values, kustomization) in OVERLAYS {
         let Some((objects, _)) = chart(values, 1) else { return };
         let Some(expected) = kustomized::overlay(kustomization) else { return };
-        let (made, expected) = (by_name(objects), by_name(expected));
+        let made = by_name(objects);
+        let expected = by_name(expected);
         assert_eq!(made.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{values}");
         for (name, object) in &made {
             assert_eq!(object, &expected[name], "{name} with {values}");
@@ -271,7 +272,8 @@ fn the_chart_has_the_version_of_the_program_and_of_its_image() {
 fn an_upgrade_has_a_schema_job_of_its_own() {
     let Some((installed, _)) = chart("{}", 1) else { return };
     let Some((upgraded, _)) = chart("{}", 7) else { return };
-    let (mut installed, mut upgraded) = (by_name(installed), by_name(upgraded));
+    let mut installed = by_name(installed);
+    let mut upgraded = by_name(upgraded);
     let former = installed.remove("Job ingester ingester-schema").unwrap();
     let job = upgraded.remove("Job ingester ingester-schema-7").unwrap();
     assert_eq!((&job["spec"], &job["metadata"]["labels"]), (&former["spec"], &former["metadata"]["labels"]));

@@ -71,7 +71,8 @@ fn only(pod: &PodSpec) -> &Container {
 
 /// The environment of a container, from the ConfigMap and the Secret.
 fn environment(container: &Container) -> BTreeMap<String, String> {
-    let (config, secret) = (typed::<ConfigMap>("configmap.yaml"), typed::<Secret>("secret.yaml"));
+    let config = typed::<ConfigMap>("configmap.yaml");
+    let secret = typed::<Secret>("secret.yaml");
     let value = |from: &k8s_openapi::api::core::v1::EnvVarSource| {
         if let Some(key) = &from.config_map_key_ref {
             assert_eq!(Some(&key.name), config.metadata.name.as_ref());
@@ -252,7 +253,8 @@ fn probes_and_scraping_use_the_configured_port() {
     let of_server = server_config().server.address.unwrap();
     let pods = [("", deployment(), config.server.address.unwrap()), ("server/", server(), of_server)];
     for (folder, pod, address) in pods {
-        let (container, port) = (only(&pod), port(&address));
+        let container = only(&pod);
+        let port = port(&address);
         assert_eq!(asked(container, &container.startup_probe), (port, "/healthz".into()));
         assert_eq!(asked(container, &container.liveness_probe), (port, "/healthz".into()));
         assert_eq!(asked(container, &container.readiness_probe), (port, "/readyz".into()));
@@ -307,7 +309,8 @@ fn the_schema_job_is_retried_and_removed_automatically() {
 #[test]
 fn the_image_contains_the_program_that_the_manifests_start() {
     let read = |file: &str| std::fs::read_to_string(root().join("deploy").join(file)).unwrap();
-    let (compiled, packed) = (read("Dockerfile"), read("Dockerfile.binary"));
+    let compiled = read("Dockerfile");
+    let packed = read("Dockerfile.binary");
     for line in [
         r#"ENTRYPOINT ["/usr/local/bin/ingester"]"#,
         "COPY --from=build /ingester /usr/local/bin/ingester",
@@ -376,7 +379,8 @@ fn the_server_has_its_own_pods_account_and_rights() {
 
 #[test]
 fn the_server_is_reached_where_it_listens_with_the_certificate_of_its_secret() {
-    let (pod, config) = (server(), server_config());
+    let pod = server();
+    let config = server_config();
     let container = only(&pod);
     assert_eq!(container.args.as_ref().unwrap(), &["serve", "--config", "/etc/ingester/ingester.yaml"]);
     assert_eq!(container.image, only(&deployment()).image);
@@ -420,7 +424,8 @@ fn the_server_is_reached_where_it_listens_with_the_certificate_of_its_secret() {
 fn the_api_service_leads_to_the_server_and_opens_only_its_own_group() {
     let api: APIService = typed("apiservice/apiservice.yaml");
     let spec = api.spec.unwrap();
-    let (group, version) = (spec.group.unwrap(), spec.version.unwrap());
+    let group = spec.group.unwrap();
+    let version = spec.version.unwrap();
     assert_eq!((group.as_str(), version.as_str()), ("mirror.michelangelo.api", "v1"));
     assert_eq!(api.metadata.name, Some(format!("{version}.{group}")));
     assert_eq!(

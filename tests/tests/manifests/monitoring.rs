@@ -190,7 +190,9 @@ fn every_panel_has_its_place_its_title_a_unit_and_a_description() {
                 "{file}: another one has this {key}"
             );
         }
-        let (mut ids, mut titles, mut taken) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut ids = BTreeSet::new();
+        let mut titles = BTreeSet::new();
+        let mut taken = BTreeSet::new();
         for panel in dashboard["panels"].as_array().unwrap() {
             let title = read_text(panel, "/title");
             assert!(ids.insert(panel["id"].as_u64().unwrap()), "{file}: {title}: another panel has this id");

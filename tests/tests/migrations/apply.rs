@@ -53,7 +53,8 @@ async fn concurrent_programs_run_each_migration_once(database: Database) -> Resu
     let releases = Arc::new(releases()?);
     let mut programs = tokio::task::JoinSet::new();
     for _ in 0..4 {
-        let (releases, store) = (releases.clone(), connect(&database).await?);
+        let releases = releases.clone();
+        let store = connect(&database).await?;
         programs.spawn(async move { apply(&releases.second, &store).await });
     }
     let mut run: Vec<String> = programs.join_all().await.into_iter().collect::<Result<Vec<_>>>()?.concat();
@@ -99,7 +100,8 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
         let found = second.iter().find(|migration| migration.version == 2 && migration.migration_type == kind);
         found.context("migration 2")
     };
-    let (up, down) = (find(MigrationType::ReversibleUp)?, find(MigrationType::ReversibleDown)?);
+    let up = find(MigrationType::ReversibleUp)?;
+    let down = find(MigrationType::ReversibleDown)?;
     let steps = |migration: &Migration| -> Vec<String> {
         migration.sql.as_str().split("-- Step ").skip(1).map(|step| format!("-- {step}")).collect()
     };
@@ -181,7 +183,8 @@ async fn is_killed_after(polls: usize, first: &ReleasedSchema, database: &Databa
     let at = store.number_changes(table).await?;
     first.revert(store, 0, &mut |_| {}).await?;
     let killed = {
-        let (store, began) = (connect(database).await?, AtomicBool::new(false));
+        let store = connect(database).await?;
+        let began = AtomicBool::new(false);
         let mut report = |_| began.store(true, Ordering::Relaxed);
         killed_after(polls, &began, first.apply(&store, &mut report)).await.is_none()
     };
@@ -194,7 +197,8 @@ async fn is_killed_after(polls: usize, first: &ReleasedSchema, database: &Databa
 
 /// Polls work this often once it has begun, and drops it, like a process that is killed there. Returns the result if it ended before.
 async fn killed_after<T>(polls: usize, began: &AtomicBool, work: impl Future<Output = T>) -> Option<T> {
-    let (mut work, mut left) = (std::pin::pin!(work), polls);
+    let mut work = std::pin::pin!(work);
+    let mut left = polls;
     std::future::poll_fn(move |context| {
         if began.load(Ordering::Relaxed) {
             if left == 0 {
@@ -225,7 +229,8 @@ async fn a_migration_taken_over_half_done_is_recorded_before_it_goes_on(database
         database.sql(&format!("DROP TABLE \"{index}\"")).await?;
     } else {
         // A user without the right to add keys.
-        let (name, user) = (database.name(), format!("half_{}", database.on as u8));
+        let name = database.name();
+        let user = format!("half_{}", database.on as u8);
         let grants = match database.on {
             On::Postgres => format!(
                 "CREATE ROLE {user} LOGIN; GRANT CREATE ON SCHEMA public TO {user}; \

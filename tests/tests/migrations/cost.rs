@@ -80,7 +80,8 @@ async fn a_change_writes_anew_what_its_cost_says(database: Database) -> Result<(
         (owner(VarChar(40), true), table(&[column("owner", VarChar(40), true)], &[]), Nothing),
     ] {
         database.sql("DROP TABLE IF EXISTS job; DROP TABLE IF EXISTS task").await?;
-        let (before, after) = (schema(before), schema(after));
+        let before = schema(before);
+        let after = schema(after);
         for sql in Dialect::Postgres.create_all(&before) {
             database.sql(sql.as_str()).await?;
         }
@@ -129,6 +130,8 @@ fn retyped(changes: Vec<SchemaChange>, before: &Schema, after: &Schema) -> Vec<S
     if !is_dropped {
         return changes;
     }
-    let (table, from, to) = (before.tables[0].name, before.tables[0].columns[1], after.tables[0].columns[1]);
+    let table = before.tables[0].name;
+    let from = before.tables[0].columns[1];
+    let to = after.tables[0].columns[1];
     vec![SchemaChange::Retype { table, from, to }]
 }

@@ -307,7 +307,8 @@ async fn only_what_is_made_in_another_way_is_filled_again(database: Database) ->
         let kind = declared(&columns, more)?;
         store.make_declared(&[kind], AllowedChanges::Add).await?;
         fill(&store, kind).await?;
-        let (found, number) = (planted(&database).await?, kind.ingest_version());
+        let found = planted(&database).await?;
+        let number = kind.ingest_version();
         ensure!(found == left, "{columns:?}: {found:?} are left of {left:?}");
         ensure!(database.count(&format!("job WHERE ingest_version = {number}")).await? == 2, "{columns:?}");
     }
@@ -407,13 +408,15 @@ async fn programs_that_start_together_make_the_tables_once(database: Database) -
 async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Database) -> Result<()> {
     const LEDGER: &str = "ingester_migrations_builds";
     let build = |columns: &[&str]| declared(columns, "  table: build\n");
-    let (of_program, root) = (releases()?, tempfile::tempdir()?);
+    let of_program = releases()?;
+    let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path()).with_ledger(Ledger::of_file("builds.yaml"));
     folder.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
     // From then on the lock file has the name.
     let folder = Folder::new(root.path());
     folder.generate(&[build(&[QUEUE, OWNER])?], &GenerateOptions::default())?;
-    let (program, file) = (&of_program.second, folder.released()?);
+    let program = &of_program.second;
+    let file = folder.released()?;
     let store = connect(&database).await?;
     let run = async |released: &ReleasedSchema| -> Result<usize> {
         let applied = released.apply(&store, &mut |_| {}).await?;
@@ -578,7 +581,8 @@ async fn what_is_pruned_from_now_on_is_cut_out_of_stored_rows(database: Database
             ingester_tests::databases::On::Postgres => "json::text",
             _ => "json",
         };
-        let (rows, annotations) = (format!("job WHERE {json} {text}"), format!("job_annotations WHERE value {text}"));
+        let rows = format!("job WHERE {json} {text}");
+        let annotations = format!("job_annotations WHERE value {text}");
         Ok([database.count(&rows).await?, database.count(&annotations).await?])
     };
     ensure!(has("TOPSECRET").await? == [2, 4]);

@@ -185,9 +185,11 @@ async fn fill(store: &Store, kind: Kind) -> Result<Option<BackfillProgress>> {
 
 async fn rows_that_an_older_release_writes_after_the_backfill_are_filled_again(database: Database) -> Result<()> {
     let releases = releases()?;
-    let (old, new) = (releases.first.versioned(first::KINDS)?[0], releases.second.versioned(second::KINDS)?[0]);
+    let old = releases.first.versioned(first::KINDS)?[0];
+    let new = releases.second.versioned(second::KINDS)?[0];
     ensure!((old.ingest_version(), new.ingest_version()) == (1, 2));
-    let (store, older) = (connect(&database).await?, connect(&database).await?);
+    let store = connect(&database).await?;
+    let older = connect(&database).await?;
     apply(&releases.first, &store).await?;
     write(&store, &old, (0..4).map(|number| job(number, 10))).await?;
     apply(&releases.second, &store).await?;
@@ -296,7 +298,8 @@ async fn large_values_are_filled_and_one_too_large_stops_nothing(database: Datab
     let packet = database.cell("SELECT @@max_allowed_packet").await.ok().flatten();
     let failed = usize::from(packet.and_then(|bytes| bytes.parse().ok()).is_some_and(|bytes: usize| bytes <= 16 * MIB));
     let filled = fill(&store, kind).await?.context("a new column")?;
-    let (read, failed) = (ROWS as u64, failed as u64);
+    let read = ROWS as u64;
+    let failed = failed as u64;
     let wanted =
         BackfillProgress { read, filled: read - failed, failed, complete: true, ..BackfillProgress::default() };
     ensure!(filled == wanted, "{filled:?}");
@@ -353,7 +356,8 @@ async fn many_values_are_filled_once_their_table_or_their_function_is_new(databa
     let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path());
     folder.generate(&[plain::KIND], &GenerateOptions::default())?;
-    let (store, first) = (connect(&database).await?, folder.released()?);
+    let store = connect(&database).await?;
+    let first = folder.released()?;
     apply(&first, &store).await?;
     let old = first.versioned(&[plain::KIND])?[0];
     write(&store, &old, (0..4).map(|number| job(number, 10))).await?;

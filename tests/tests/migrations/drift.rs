@@ -234,7 +234,8 @@ async fn a_type_that_is_none_of_ours_is_named_as_the_database_does(database: Dat
         ),
     };
     database.sql(damage).await?;
-    let (code, catalog) = (Schema::from_registry(first::KINDS), store.catalog().await?);
+    let code = Schema::from_registry(first::KINDS);
+    let catalog = store.catalog().await?;
     let changes = diff(&schema_of(&catalog, store.dialect(), &code), &code);
     let foreign = catalog.foreign_types(store.dialect());
     let found: Vec<String> = changes.iter().map(|change| change.sentence_on(&foreign)).collect();

@@ -29,7 +29,8 @@ fn programs_on_several_nodes_run_each_migration_once() -> Result<()> {
         let releases = Arc::new(releases()?);
         let mut programs = JoinSet::new();
         for node in [0, 1, 2, 0, 1] {
-            let (releases, store) = (releases.clone(), connect(cluster, node, name).await?);
+            let releases = releases.clone();
+            let store = connect(cluster, node, name).await?;
             programs.spawn(async move {
                 let applied = releases.second.apply(&store, &mut |_| {}).await?;
                 ensure!(applied.recorded.is_empty() && applied.drift.is_empty(), "{applied:?}");

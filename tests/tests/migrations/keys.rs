@@ -80,7 +80,8 @@ async fn halfway(database: &Database) -> Result<(Store, Arc<ReleasedSchema>)> {
 
 /// Runs the migrations with a store of their own, as another program does.
 async fn applying(database: &Database, released: &Arc<ReleasedSchema>) -> Result<JoinHandle<Result<Vec<String>>>> {
-    let (store, released) = (connect(database).await?, released.clone());
+    let store = connect(database).await?;
+    let released = released.clone();
     Ok(tokio::spawn(async move { apply(&released, &store).await }))
 }
 

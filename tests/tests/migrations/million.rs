@@ -49,7 +49,8 @@ impl Writers {
         let stop = Arc::new(AtomicBool::new(false));
         let mut tasks = Vec::new();
         for writer in 0..WRITERS {
-            let (store, stop) = (connect(database).await?, stop.clone());
+            let store = connect(database).await?;
+            let stop = stop.clone();
             tasks.push(tokio::spawn(async move {
                 let mut took = Vec::new();
                 while !stop.load(Ordering::Relaxed) {

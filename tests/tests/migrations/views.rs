@@ -263,7 +263,8 @@ fn releases() -> [(Vec<Kind>, &'static [View]); 5] {
 
 /// Whether a database has the tables and views of a registry, without a difference.
 async fn is_at(store: &Store, registry: Registry<'_>) -> Result<bool> {
-    let (schema, catalog) = (Schema::from_registry(registry), store.catalog().await?);
+    let schema = Schema::from_registry(registry);
+    let catalog = store.catalog().await?;
     let drift = drift(&schema, &catalog, store.dialect());
     let changes = diff(&schema_of(&catalog, store.dialect(), &schema), &schema);
     ensure!(drift.is_empty() && changes.is_empty(), "{drift:#?} {changes:#?}");

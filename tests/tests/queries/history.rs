@@ -60,7 +60,8 @@ fn ingester(folder: &Path, url: &str, command: &str) -> Result<String> {
         .env("INGESTER_KINDS", "kinds.yaml")
         .env_remove("RUST_LOG")
         .output()?;
-    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    let out = String::from_utf8(output.stdout)?;
+    let err = String::from_utf8(output.stderr)?;
     ensure!(output.status.success(), "{command}: {}{out}{err}", output.status);
     Ok(out)
 }

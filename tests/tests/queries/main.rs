@@ -99,7 +99,8 @@ fn on_the_command_line(url: &str, command: &str) -> Result<Vec<String>> {
         .env("DATABASE_URL", url)
         .env_remove("RUST_LOG")
         .output()?;
-    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    let out = String::from_utf8(output.stdout)?;
+    let err = String::from_utf8(output.stderr)?;
     ensure!(output.status.success(), "{command}: {}{err}", output.status);
     Ok(out.lines().map(|line| line.trim().replace(',', "|")).filter(|line| !line.is_empty()).collect())
 }

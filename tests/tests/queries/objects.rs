@@ -130,7 +130,8 @@ fn revision(name: &str, created: &str, kind: &str) -> FatedObject {
 }
 
 fn all() -> Vec<FatedObject> {
-    let (ada, bob) = (json!({ "name": "ada" }), json!({ "name": "bob" }));
+    let ada = json!({ "name": "ada" });
+    let bob = json!({ "name": "bob" });
     let server = |name, status| make("InferenceServer", name, hours_ago(1), json!({}), status);
     vec![
         run("run-1", 2, "FAILED", "ada", "train").label("team", "pricing"),

@@ -54,7 +54,8 @@ async fn every_query_that_is_shipped_has_its_answer(database: Database) -> Resul
             .args(*arguments)
             .env_remove("RUST_LOG")
             .output()?;
-        let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+        let out = String::from_utf8(output.stdout)?;
+        let err = String::from_utf8(output.stderr)?;
         ensure!(output.status.success(), "{name} {arguments:?}: {err}");
         let found: Vec<&str> = out.lines().map(str::trim).collect();
         assert_eq!(found, *right, "{name} {arguments:?}");
@@ -118,7 +119,8 @@ async fn found(store: &Store, filter: &str) -> Result<Vec<String>> {
         ("time", "time", "2026-01-02"),
     ];
     let is_used = |name: &str| filter.contains(&format!("${{{name}}}"));
-    let (mut declared, mut given) = (String::new(), Vec::new());
+    let mut declared = String::new();
+    let mut given = Vec::new();
     for (name, ty, value) in parameters.into_iter().filter(|(name, ..)| is_used(name)) {
         declared.push_str(&format!("- {{name: \"{name}\", type: {ty}}}\n"));
         given.push((name.to_owned(), value.to_owned()));

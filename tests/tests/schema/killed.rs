@@ -67,7 +67,8 @@ async fn is_completed(database: Database, wanted: u32) -> Result<()> {
     let on = ["--database-url", &database.url, "--sql", "sql"];
     let apply = [&["schema", "apply"], &on[..]].concat();
     let revert = [&["schema", "revert", "--to", "1", "--allow-destructive"], &on[..]].concat();
-    let (mut kills, mut round) = (0, 0_u64);
+    let mut kills = 0;
+    let mut round = 0_u64;
     while kills < wanted {
         let mut command = folder.command(&apply);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;

@@ -95,7 +95,8 @@ fn objects() -> Result<String> {
 fn run(folder: &Path, arguments: &[&str]) -> Result<(String, String)> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ingester"));
     let output = command.args(arguments).args(["--config", "ingester.yaml"]).current_dir(folder).output()?;
-    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    let out = String::from_utf8(output.stdout)?;
+    let err = String::from_utf8(output.stderr)?;
     ensure!(output.status.success(), "{arguments:?}: {out}{err}");
     Ok((out, err))
 }
@@ -115,7 +116,8 @@ async fn serve() -> Result<Server> {
     let mut database = SqliteConnection::connect(&format!("sqlite://{}/objects.db", folder.path().display())).await?;
     for (kind, ..) in IN_ALL_STATES {
         for (column, days) in [("evict", 4), ("delete", 2)] {
-            let (table, time) = (kind.to_lowercase(), days_ago(days).sql());
+            let table = kind.to_lowercase();
+            let time = days_ago(days).sql();
             let sql = format!("UPDATE {table} SET {column}_time = '{time}' WHERE name LIKE '%{column}%'");
             database.execute(AssertSqlSafe(sql)).await?;
         }
@@ -292,7 +294,8 @@ async fn kubectl_prints_what_get_prints() -> Result<()> {
         ] {
             same(&[of, format].concat(), &[], &[])?;
         }
-        let (all_of_kubectl, all_of_get) = (["-l", "mirror.michelangelo.api/state=all"], ["--state", "all"]);
+        let all_of_kubectl = ["-l", "mirror.michelangelo.api/state=all"];
+        let all_of_get = ["--state", "all"];
         same(&[&["deployments", "-A"], format].concat(), &all_of_kubectl, &all_of_get)?;
         same(&[&["probes"], format].concat(), &all_of_kubectl, &all_of_get)?;
     }

@@ -76,7 +76,8 @@ impl World {
         });
         std::fs::write(folder.path().join("ingester.yaml"), config.to_string())?;
         let ours = Server::start_in(folder)?;
-        let (models, probes) = (Api::namespaced(client, "ml"), format!("http://{probes}"));
+        let models = Api::namespaced(client, "ml");
+        let probes = format!("http://{probes}");
         Ok(Some(World { models, real, mirror, store, ours, probes }))
     }
 

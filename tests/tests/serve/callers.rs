@@ -99,7 +99,10 @@ impl World {
         let path = folder.path();
         let [proxies, users, servers, strangers] =
             ["proxies", "users", "servers", "strangers"].map(|name| Authority::new(name, path));
-        let (proxies, users, servers, strangers) = (proxies?, users?, servers?, strangers?);
+        let proxies = proxies?;
+        let users = users?;
+        let servers = servers?;
+        let strangers = strangers?;
         let client = ExtendedKeyUsagePurpose::ClientAuth;
         let proxy = proxies.sign("front-proxy", &[], client.clone(), path)?;
         let ada = users.sign("ada", &[], client.clone(), path)?;
@@ -415,7 +418,8 @@ async fn restores_of_callers(world: &World) -> Result<()> {
 /// Tokens of service accounts.
 async fn tokens(world: &World) -> Result<()> {
     let reader = json!({"token": token_of(&world.admin, "reader").await?});
-    let (ours, theirs) = (world.client(&reader).await?, world.of_api(&reader).await?);
+    let ours = world.client(&reader).await?;
+    let theirs = world.of_api(&reader).await?;
     let (status, list) = ask(&ours, Method::GET, ML, &[]).await?;
     ensure!((status, names(&list)) == (200, vec!["one", "two"]), "{list}");
     // Refusals have the same words.

@@ -28,7 +28,8 @@ async fn kube_lists_watches_and_changes() -> Result<()> {
     let client = server.client()?;
     let models: Api<Model> = Api::namespaced(client.clone(), "ml");
     assert_eq!(models.list(&ListParams::default()).await?.items.len(), 1200, "without a limit all of them");
-    let (mut names, mut token) = (Vec::new(), None::<String>);
+    let mut names = Vec::new();
+    let mut token = None::<String>;
     loop {
         let mut page = ListParams::default().labels("n=3").limit(50);
         page.continue_token = token.take();
@@ -94,7 +95,8 @@ async fn pythons_client_lists_pages_and_deletes_collections() -> Result<()> {
         .args(["-c", include_str!("client.py"), &server.url])
         .env("NO_PROXY", "127.0.0.1")
         .output()?;
-    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    let out = String::from_utf8(output.stdout)?;
+    let err = String::from_utf8(output.stderr)?;
     ensure!(output.status.success(), "{out}{err}");
     let answer: Json = serde_json::from_str(&out)?;
     let names = |of: &dyn Fn(u64) -> bool| (0..40).filter(|n| of(*n)).map(|n| format!("m-{n:04}")).collect::<Vec<_>>();

@@ -38,7 +38,8 @@ impl Cutter {
         let cuts = cutter.cuts.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let (server, cuts) = (server.clone(), cuts.clone());
+                let server = server.clone();
+                let cuts = cuts.clone();
                 tokio::spawn(async move { pass(client, &server, &cuts).await });
             }
         });
@@ -141,7 +142,8 @@ async fn nothing_is_lost_by_clients_whose_connections_end_after_every_event(data
 
 /// Checks that a client listed once, received the changes of every object in order, and ends with the present objects.
 fn agrees(lines: &[String], rows: &BTreeMap<String, u64>) -> Result<()> {
-    let (mut known, mut last) = (BTreeMap::new(), 0);
+    let mut known = BTreeMap::new();
+    let mut last = 0;
     let mut names = std::collections::BTreeSet::new();
     for line in lines {
         let [what, name, version] = line.split(' ').collect::<Vec<_>>()[..] else {

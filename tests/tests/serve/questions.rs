@@ -137,7 +137,8 @@ fn by_command(server: &Server, arguments: &[&str]) -> Result<Result<Vec<String>,
         .current_dir(server.folder())
         .env_remove("DATABASE_URL")
         .output()?;
-    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    let out = String::from_utf8(output.stdout)?;
+    let err = String::from_utf8(output.stderr)?;
     if !output.status.success() {
         return Ok(Err((output.status.code().context("a code")?, err)));
     }

@@ -51,7 +51,8 @@ impl World {
     pub(crate) async fn start(database: &Database) -> Result<Self> {
         let store = Store::connect(&database.url.parse()?, ConnectOptions::default()).await?;
         store.create_missing(KINDS).await?;
-        let (folder, probes) = (tempfile::tempdir()?, free_port()?);
+        let folder = tempfile::tempdir()?;
+        let probes = free_port()?;
         let config = json!({
             "metadataStorage": {"enableMetadataStorage": true, "databaseURL": database.url},
             "serve": {"probes": format!("127.0.0.1:{probes}")},

@@ -491,7 +491,10 @@ fn made_up() -> (String, Vec<String>) {
             2 => "String".to_owned(),
             _ => format!("MadeUp{number}"),
         };
-        let (columns, names, keyed, values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let columns = Vec::new();
+        let names = Vec::new();
+        let keyed = Vec::new();
+        let values = Vec::new();
         let mut made = MadeUp { chance: &mut chance, columns, names, keyed, values };
         for _ in 0..made.chance.usize(3..8) {
             made.add();

@@ -643,7 +643,8 @@ async fn an_entry_that_is_committed_late_gets_a_late_number(world: World) -> Res
     let mut at = store.number_changes(table).await?;
     let (held, is_held) = channel();
     let (tell, told) = channel();
-    let (url, on) = (world.url.clone(), world.on);
+    let url = world.url.clone();
+    let on = world.on;
     let holder = tokio::spawn(async move {
         match on {
             On::Postgres => hold::<sqlx::Postgres>(&url, '"', held, told).await,
@@ -679,7 +680,8 @@ async fn a_position_is_known_until_something_behind_it_is_purged(world: World) -
     assert_eq!(store.last_position(table).await?, all.last().map(|change| change.position));
     for entry in &all {
         assert!(store.is_known(table, entry.position).await?);
-        let (before, behind) = (entry.position.version() - 1, entry.position.version() + 1);
+        let before = entry.position.version() - 1;
+        let behind = entry.position.version() + 1;
         for other in [before, behind].map(|version| Position::of_version(version).unwrap()) {
             let is_entry = all.iter().any(|entry| entry.position == other);
             assert_eq!(store.is_known(table, other).await?, is_entry, "{other:?}");
@@ -858,7 +860,8 @@ async fn a_follower_from_any_position_ends_with_the_state_of_the_rows(world: Wor
         });
     }
     // It keeps reading while they write, and stores what it knew at each position.
-    let (mut at, mut state) = (begin(), BTreeMap::new());
+    let mut at = begin();
+    let mut state = BTreeMap::new();
     let mut known = vec![(at, state.clone())];
     let mut left = true;
     while left {
@@ -894,7 +897,8 @@ async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: Worl
     let table = models();
     reader.write(table, (0..6).map(|n| live(&format!("u{n}"), 1)).collect()).await?;
     let address = address(&world.url)?;
-    let (mut at, mut state) = (begin(), BTreeMap::new());
+    let mut at = begin();
+    let mut state = BTreeMap::new();
     let severed = [CutPoint::Before, CutPoint::During, CutPoint::After].into_iter().cycle();
     for (round, severed) in (0..36_u64).zip(severed) {
         // With the entries of the log their transaction is committed.
@@ -909,7 +913,8 @@ async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: Worl
         let writer = Store::connect(&url.parse()?, options).await?;
         way.arm();
         let version = 10 + round;
-        let (one, other) = (format!("u{}", round % 6), format!("u{}", (round + 1) % 6));
+        let one = format!("u{}", round % 6);
+        let other = format!("u{}", (round + 1) % 6);
         let changes = match round / 3 % 4 {
             0 => vec![new(&format!("v{round}"), version)],
             1 => vec![live(&one, version)],

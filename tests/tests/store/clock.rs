@@ -26,7 +26,8 @@ const DAY: i64 = 24 * 3600 * 1_000_000;
 const DAYS_90: Duration = Duration::from_secs(90 * 24 * 3600);
 
 async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: World) -> Result<()> {
-    let (store, table) = (world.store().await?, kind("Model").table());
+    let store = world.store().await?;
+    let table = kind("Model").table();
     let near = |time: Micros, other: Micros| (time.0 - other.0).abs() < DAY / 24;
     assert!(near(store.now(), Micros::now()) && store.clock_offset().abs() < 60.0, "{}", store.clock_offset());
     let store = Store::connect(&world.behind().await?.parse()?, ConnectOptions::default()).await?;
@@ -76,7 +77,8 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
 
 /// Runs the program's retention of 90 days until a row is gone.
 async fn purged(store: &Arc<Store>, uid: &str) -> Result<()> {
-    let (metrics, kinds) = (Metrics::new()?, vec![*kind("Model")]);
+    let metrics = Metrics::new()?;
+    let kinds = vec![*kind("Model")];
     let mut config = Config::default();
     config.retention.deleted = Some(RetentionTime::For(DAYS_90));
     let retention = RetentionTask {

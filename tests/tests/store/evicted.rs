@@ -263,7 +263,8 @@ async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> R
     programs[0].write(table, settled.collect()).await?;
     let mut tasks = tokio::task::JoinSet::new();
     for writer in 0..3_usize {
-        let (store, uids) = (programs[writer % 2].clone(), uids.clone());
+        let store = programs[writer % 2].clone();
+        let uids = uids.clone();
         tasks.spawn(async move {
             let mut done = Vec::new();
             for round in 0..6 {
@@ -281,7 +282,8 @@ async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> R
             Ok::<_, anyhow::Error>(done)
         });
     }
-    let (store, of_mirror) = (programs[1].clone(), uids.clone());
+    let store = programs[1].clone();
+    let of_mirror = uids.clone();
     tasks.spawn(async move {
         for echo in 0..echoes("any").len() {
             for (i, uid) in of_mirror.iter().enumerate() {

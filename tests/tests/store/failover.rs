@@ -20,7 +20,8 @@ with_servers! { (a_writer_moves_to_the_new_primary) [mariadb MariaDb] [mysql MyS
 
 async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<()> {
     let Some(pair) = on.replicated().await? else { return Ok(()) };
-    let (one, two) = (pair.server(0), pair.server(1));
+    let one = pair.server(0);
+    let two = pair.server(1);
     let address: Address = one.create_database("failover").await?.parse()?;
     let tables = Store::connect(&address, ConnectOptions::default()).await?;
     tables.create_missing(MODEL_AND_PROJECT).await?;
@@ -135,7 +136,8 @@ async fn forward(target: Arc<AtomicU16>) -> Result<u16> {
 async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
     let (Some(old), Some(new)) = (on.own()?, on.own()?) else { return Ok(()) };
     let [old, new]: [&SqlServer; 2] = [&old, &new];
-    let (old_port, new_port) = (old.port().context("a port")?, new.port().context("a port")?);
+    let old_port = old.port().context("a port")?;
+    let new_port = new.port().context("a port")?;
     let mut counts = Vec::new();
     for server in [old, new] {
         let address: Address = server.create_database("failover").await?.parse()?;
@@ -145,7 +147,8 @@ async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
     let target = Arc::new(AtomicU16::new(old_port));
     let port = forward(target.clone()).await?;
     let address = Address::mysql("127.0.0.1", port, "app", None, "failover")?;
-    let (first, longest) = (Duration::from_millis(1), Duration::from_millis(20));
+    let first = Duration::from_millis(1);
+    let longest = Duration::from_millis(20);
     let retry = Retry::SHORT.first(first).longest(longest).attempts(Some(5));
     let options = ConnectOptions::default().connections(2).max_idle(0).max_lifetime(None).retry(retry);
     let store = Arc::new(Store::connect(&address, options).await?);

@@ -82,10 +82,8 @@ fn a_read_sees_what_was_written_on_another_node() -> Result<()> {
     on_shared(async |cluster| {
         let name = "galera_reads";
         cluster.create_database(name)?;
-        let (writer, reader) = (
-            Store::connect(&cluster.url(0, name).parse()?, patient()).await?,
-            Store::connect(&cluster.url(1, name).parse()?, patient()).await?,
-        );
+        let writer = Store::connect(&cluster.url(0, name).parse()?, patient()).await?;
+        let reader = Store::connect(&cluster.url(1, name).parse()?, patient()).await?;
         writer.create_missing(MODEL_AND_PROJECT).await?;
         let table = kind("Model").table();
         for version in 1..=300 {

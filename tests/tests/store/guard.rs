@@ -201,7 +201,8 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
             }
         }
     }
-    let (mut expected, mut unrecorded) = (Vec::new(), Vec::new());
+    let mut expected = Vec::new();
+    let mut unrecorded = Vec::new();
     // One batch has the stored row of each pair, another the new one. Each pair is one object.
     let mut batches = [Vec::new(), Vec::new()];
     for stored in &versions {

@@ -193,7 +193,8 @@ fn versions() -> RequestedParts {
 
 /// The whole history of an object, the latest version first. Each begins where the previous one ends, unless that was purged.
 async fn history(store: &Store, uid: &str) -> Result<Vec<ObjectVersion>> {
-    let (mut all, mut token) = (Vec::new(), None);
+    let mut all = Vec::new();
+    let mut token = None;
     loop {
         let page = store.history(&KIND, uid, &versions(), (2, token.as_deref()), Limits::default()).await?;
         all.extend(page.versions);
@@ -389,7 +390,8 @@ async fn now(store: &Store, query: &Query) -> Result<Vec<FoundRow>> {
 /// All objects that existed at a moment, in pages of this size.
 async fn at(store: &Store, query: &Query, moment: Micros, limit: usize) -> Result<Vec<FoundRow>> {
     let asked = store.ask_at(&KIND, query, moment, Limits::default())?;
-    let (mut all, mut token) = (Vec::new(), None);
+    let mut all = Vec::new();
+    let mut token = None;
     loop {
         let page = asked.page(&versions(), limit, token.as_deref()).await?;
         ensure!(page.rows.len() <= limit && (page.next.is_none() || !page.rows.is_empty()), "{page:?}");
@@ -614,7 +616,8 @@ async fn a_list_of_a_moment_has_the_order_of_the_database(world: World) -> Resul
     for (query, sorted) in queries.iter().zip(sorted) {
         for limit in [1, 2, 7, 100] {
             let asked = store.ask_at(&odd::KIND, query, moment, Limits::default())?;
-            let (mut all, mut token) = (Vec::new(), None);
+            let mut all = Vec::new();
+            let mut token = None;
             loop {
                 let page = asked.page(&RequestedParts::default(), limit, token.as_deref()).await?;
                 all.extend(uids(page.rows));
@@ -645,7 +648,8 @@ async fn a_moment_is_counted_exactly_while_its_rows_are_overwritten(world: World
         }
         Ok::<_, anyhow::Error>(())
     });
-    let (query, mut counted) = (Query::default(), 0);
+    let query = Query::default();
+    let mut counted = 0;
     while !writing.is_finished() || counted == 0 {
         let there = store.ask_at(&KIND, &query, moment, Limits::default())?.count().await?;
         assert_eq!(there, OBJECTS, "after {counted} counts");
@@ -747,7 +751,9 @@ async fn each_version_has_its_change_also_where_bytes_end_a_page() -> Result<()>
     }
     // No page has more than one former version, and no statement more than one text.
     let tiny = Limits::default().bytes(1);
-    let (mut changes, mut token, mut pages) = (Vec::new(), None, 0);
+    let mut changes = Vec::new();
+    let mut token = None;
+    let mut pages = 0;
     loop {
         let page = store.history(&KIND, "a", &versions(), (10, token.as_deref()), tiny).await?;
         for version in page.versions {

@@ -72,7 +72,9 @@ async fn objects_larger_than_the_memory_for_sorting_are_listed(world: World) -> 
 async fn lists_all(store: &Store, questions: &[(&str, Query)]) -> Result<()> {
     for (name, query) in questions {
         let asked = store.ask_about(kind("Model"), query, Limits::default())?;
-        let (mut uids, mut token, mut rows) = (BTreeSet::new(), None, 0);
+        let mut uids = BTreeSet::new();
+        let mut token = None;
+        let mut rows = 0;
         loop {
             let page =
                 asked.page(&RequestedParts::object(), 7, token.as_deref()).await.with_context(|| (*name).to_owned())?;

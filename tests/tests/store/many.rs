@@ -251,7 +251,8 @@ async fn objects_written_one_by_one_have_the_values_of_a_batch(world: World) -> 
             let report = store.write(KIND.table(), vec![RowChange::Row(Row { expected, ..row })]).await?;
             ensure!(report == Report { written: 1, ..Report::default() }, "{report:?}");
         }
-        let (batch, single) = (values(&world, "t").await?, values(&world, "s").await?);
+        let batch = values(&world, "t").await?;
+        let single = values(&world, "s").await?;
         ensure!(batch == single && !batch.is_empty(), "{batch:?}\n{single:?}");
     }
     Ok(())

@@ -99,7 +99,8 @@ fn many(few: usize) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()> {
-    let (samples, count) = (samples()?, many(390));
+    let samples = samples()?;
+    let count = many(390);
     let mut worlds = Vec::new();
     for (place, on) in [On::Sqlite, On::MySql, On::Postgres, On::MariaDb, On::Sqlite].into_iter().enumerate() {
         worlds.extend(World::new(&format!("store::moving::around_{place}"), on).await?);
@@ -127,7 +128,8 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
     }
     let mut hashes: Vec<Vec<String>> = Vec::new();
     for pair in worlds.windows(2) {
-        let (source, store) = (source(&pair[0]).await?, pair[1].store_of(crd_specs::KINDS).await?);
+        let source = source(&pair[0]).await?;
+        let store = pair[1].store_of(crd_specs::KINDS).await?;
         let (moved, problems) = passed(&source, &store, UndeletedState::Live).await?;
         ensure!(problems.is_empty(), "{problems:?}");
         assert_eq!((sum(&moved, |m| m.read), sum(&moved, |m| m.written)), (count as u64, count as u64));
@@ -211,7 +213,8 @@ impl Reference<'_> {
 
     fn upserted(object: &Json) -> Result<String> {
         let (kind, row) = make_row(object);
-        let (table, metadata) = (Self::table(kind), &object["metadata"]);
+        let table = Self::table(kind);
+        let metadata = &object["metadata"];
         let text = |value: &Json| literal(value.as_str().unwrap_or_default());
         let created = text(&metadata["creationTimestamp"]).replace('T', " ").replace('Z', "");
         let proto = match &row.values[ingester_core::schema::base::PROTO] {
@@ -224,7 +227,8 @@ impl Reference<'_> {
             }
             _ => "NULL".to_owned(),
         };
-        let (uid, version) = (text(&metadata["uid"]), text(&metadata["resourceVersion"]));
+        let uid = text(&metadata["uid"]);
+        let version = text(&metadata["resourceVersion"]);
         let json = literal(&object.to_string());
         Ok(format!(
             "INSERT INTO `{table}` (uid, group_ver, namespace, name, res_version, create_time, update_time, proto, json) VALUES \
@@ -243,7 +247,8 @@ impl Reference<'_> {
     }
 
     fn deleted(object: &Json) -> String {
-        let (table, uid) = (Self::table(make_row(object).0), object["metadata"]["uid"].as_str().unwrap_or_default());
+        let table = Self::table(make_row(object).0);
+        let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
         format!("UPDATE `{table}` SET delete_time = '2026-05-01 11:12:13' WHERE uid = '{uid}'")
     }
 }
@@ -272,7 +277,8 @@ enum Fate {
 }
 
 async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_killed(world: World) -> Result<()> {
-    let (samples, count) = (samples()?, many(390));
+    let samples = samples()?;
+    let count = many(390);
     let reference = Reference::make(&world).await?;
     let cluster = Arc::new(Uids::default());
     let mut objects: Vec<(Json, Fate)> = Vec::new();
@@ -306,7 +312,9 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..10 {
         let pass = tokio::spawn({
-            let (source, store, cluster) = (source.clone(), store.clone(), cluster.clone());
+            let source = source.clone();
+            let store = store.clone();
+            let cluster = cluster.clone();
             async move { passed(&source, &store, UndeletedState::Asked(&*cluster)).await.map(drop) }
         });
         for _ in 0..6 {
@@ -415,7 +423,8 @@ async fn what_cannot_be_moved_is_named_and_the_rest_is_moved(world: World) -> Re
         reference.upsert(object).await?;
     }
     for (uid, json) in [(&*long, model(&long, 5)), ("b2", capital), ("d", untyped)] {
-        let (name, json) = (json["metadata"]["name"].as_str().unwrap().to_owned(), literal(&json.to_string()));
+        let name = json["metadata"]["name"].as_str().unwrap().to_owned();
+        let json = literal(&json.to_string());
         world
             .sql(&format!(
                 "INSERT INTO model (uid, group_ver, namespace, name, res_version, create_time, proto, json) VALUES \

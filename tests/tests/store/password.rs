@@ -62,7 +62,8 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     let user = RotatedUser::new(on, &server, "rotation");
     user.make().await?;
     user.is_asked().await?;
-    let (file, url) = (PasswordFile::new()?, user.url()?);
+    let file = PasswordFile::new()?;
+    let url = user.url()?;
     let without = Store::connect(&url.parse()?, ConnectOptions::default()).await.map(drop);
     assert_eq!(without.expect_err("it asks for a password").class(), ErrorClass::Operator);
     let options = ConnectOptions::default().connections(4);
@@ -73,7 +74,10 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     let refused = Arc::new(AtomicUsize::new(0));
     let stop = Arc::new(AtomicBool::new(false));
     let writer = |number: usize| {
-        let (store, written, refused, stop) = (store.clone(), written[number].clone(), refused.clone(), stop.clone());
+        let store = store.clone();
+        let written = written[number].clone();
+        let refused = refused.clone();
+        let stop = stop.clone();
         async move {
             let mut uids = Vec::new();
             while !stop.load(Ordering::SeqCst) {

@@ -204,14 +204,16 @@ async fn a_batch_of_retention_does_not_read_again_what_stays(world: World) -> Re
     // One in 20 rows is deleted, the first 100 of these are evicted, too.
     let evict = "UPDATE pipelinerun SET evict_time = delete_time WHERE delete_time < '2026-01-01 00:34:40.000000'";
     world.sql(evict).await?;
-    let (table, group) = (kind("PipelineRun").table(), &GroupFilter::new("michelangelo.api"));
+    let table = kind("PipelineRun").table();
+    let group = &GroupFilter::new("michelangelo.api");
     let before = Micros(1_900_000_000_000_000);
     let first = Purgeable { table, group, before, behind: None, limit: 10 };
     let last = Micros::from_sql("2026-01-01 00:37:53.000000").context("a time")?;
     let next = Purgeable { behind: Some(("uid-2183", last)), ..first };
     let found = world.sql(&with_values(&world, &first)?).await?;
     ensure!(found.last().is_some_and(|row| row[0].as_deref() == Some("uid-2183")), "{found:?}");
-    let (of_first, of_next) = (cost(&world, &first).await?, cost(&world, &next).await?);
+    let of_first = cost(&world, &first).await?;
+    let of_next = cost(&world, &next).await?;
     ensure!(!of_next.scans && !of_next.sorts, "{of_next:?}\n{}", next.sql(dialect(world.on)).as_str());
     if world.on != On::Sqlite {
         ensure!(of_first.reads > 100 && of_next.reads * 2 < of_first.reads, "{of_first:?}, {of_next:?}");
@@ -306,7 +308,8 @@ async fn without_the_narrow_key_the_same_is_read_of_the_rows(world: World) -> Re
 
 /// Some thousand objects with ten former versions each; `INGESTER_TEST_VERSIONS=20` makes a million versions, which is two to the power of that.
 async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<()> {
-    let (store, kind) = (world.connect(ConnectOptions::default()).await?, history::KIND);
+    let store = world.connect(ConnectOptions::default()).await?;
+    let kind = history::KIND;
     store.create_missing(&[kind]).await?;
     world.sql("CREATE TABLE numbers (n INTEGER NOT NULL)").await?;
     world.sql("INSERT INTO numbers VALUES (0)").await?;
@@ -329,7 +332,8 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
         On::Postgres => format!("TIMESTAMPTZ '2026-01-01 00:00:00Z' + ({minutes}) * INTERVAL '1 minute'"),
         On::MariaDb | On::MySql => format!("TIMESTAMPADD(MINUTE, {minutes}, '2026-01-01')"),
     };
-    let (from, to) = (time("n % 10"), time("n % 10 + 1"));
+    let from = time("n % 10");
+    let to = time("n % 10 + 1");
     let columns = "uid, group_ver, namespace, name, res_version, ingest_version, json, phase";
     let values = format!("{uid}, 'example.com/v1', {namespace}, {uid}, n, 1, '{{}}', {phase}");
     world
@@ -341,7 +345,8 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
     world.sql(&former).await?;
     world.sql(&world.on.analyze(&["run", "run_history"])).await?;
     let moment = Micros::from_sql("2026-01-01 00:05:30.000000").context("a time")?;
-    let (all, phase) = (Query::default(), Filter::field("phase", Test::Equal(Value::text("phase-5"))));
+    let all = Query::default();
+    let phase = Filter::field("phase", Test::Equal(Value::text("phase-5")));
     let mut wrong = Vec::new();
     // Of so many versions one is found, up to a page.
     let page = 100;
@@ -520,15 +525,20 @@ async fn insert(world: &World, which: &str, json: usize) -> Result<()> {
         On::Postgres => format!("TIMESTAMPTZ '2026-01-01 00:00:00Z' + ({seconds}) * INTERVAL '1 second'"),
         On::MariaDb | On::MySql => format!("TIMESTAMPADD(SECOND, {seconds}, '2026-01-01')"),
     };
-    let (uid, namespace, name) = (concat("uid-", "n"), concat("ns-", "n % 50"), concat("name-", "n"));
-    let (actor, state) = (concat("actor-", "n % 500"), concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END"));
+    let uid = concat("uid-", "n");
+    let namespace = concat("ns-", "n % 50");
+    let name = concat("name-", "n");
+    let actor = concat("actor-", "n % 500");
+    let state = concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END");
     let json = match (json, world.on) {
         (..20, _) => "'{}'".to_owned(),
         (json, On::Sqlite) => format!("'{{\"x\":\"' || HEX(ZEROBLOB({})) || '\"}}'", json / 2),
         (json, _) => format!("CONCAT('{{\"x\":\"', REPEAT('x', {json}), '\"}}')"),
     };
     let json = if world.on == On::Postgres { format!("CAST({json} AS JSON)") } else { json };
-    let (created, ended, deleted) = (time("n"), time("n + 60"), time("n + 90"));
+    let created = time("n");
+    let ended = time("n + 60");
+    let deleted = time("n + 90");
     world
         .sql(&format!(
             "INSERT INTO pipelinerun (uid, group_ver, namespace, name, res_version, create_time, update_time, delete_time,

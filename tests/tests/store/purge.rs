@@ -75,7 +75,8 @@ async fn purging_goes_on_batch_by_batch(world: World) -> Result<()> {
         change => change,
     };
     store.write(kind("Model").table(), (0..600).map(change).collect()).await?;
-    let (mut batches, mut place) = (Vec::new(), PurgePlace::default());
+    let mut batches = Vec::new();
+    let mut place = PurgePlace::default();
     loop {
         let PurgeResult { rows, more } =
             store.purge_older(kind("Model"), Duration::from_secs(3600), &mut place).await?;

@@ -368,7 +368,8 @@ async fn fill(store: &Store, kind: &Kind, rows: &[Row]) -> Result<()> {
 
 async fn pages(store: &Store, kind: &Kind, query: &Query, limit: usize) -> Result<Vec<String>> {
     let asked = store.ask_about(kind, query, Limits::default())?;
-    let (mut uids, mut token) = (Vec::new(), None);
+    let mut uids = Vec::new();
+    let mut token = None;
     loop {
         let page = asked.page(&RequestedParts::default(), limit, token.as_deref()).await?;
         ensure!(page.rows.len() <= limit);
@@ -436,7 +437,8 @@ async fn pages_put_together_are_the_whole_while_rows_come_and_go(world: World) -
             .collect();
         let query = Query { order, ..Query::default() };
         let asked = store.ask_about(kind, &query, Limits::default())?;
-        let (mut uids, mut token) = (Vec::new(), None);
+        let mut uids = Vec::new();
+        let mut token = None;
         let mut step = 0;
         loop {
             let page = asked.page(&RequestedParts::default(), 7, token.as_deref()).await?;
@@ -489,7 +491,8 @@ async fn a_page_ends_where_its_bytes_do(world: World) -> Result<()> {
     fill(&store, kind, &rows).await?;
     let limits = Limits::default().bytes(100_000);
     let asked = store.ask_about(kind, &Query::default(), limits)?;
-    let (mut count, mut token) = (0, None);
+    let mut count = 0;
+    let mut token = None;
     loop {
         let page = asked.page(&RequestedParts::object(), 1000, token.as_deref()).await?;
         ensure!((1..=9).contains(&page.rows.len()), "{} rows", page.rows.len());

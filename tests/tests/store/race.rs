@@ -94,7 +94,8 @@ async fn racing_writers_leave_the_highest_version_of_every_object(world: World) 
     assert_eq!(rows.len() as u64, OBJECTS);
     for (i, row) in (0..OBJECTS).zip(&rows) {
         let row: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
-        let (version, deleted) = (highest(i).to_string(), u8::from(deleted_at(i).is_some()).to_string());
+        let version = highest(i).to_string();
+        let deleted = u8::from(deleted_at(i).is_some()).to_string();
         assert_eq!(row, [&format!("u{i:04}"), &version, &format!("algorithm-{version}"), &deleted]);
     }
     let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -105,7 +106,8 @@ async fn racing_writers_leave_the_highest_version_of_every_object(world: World) 
     let annotations = world.sql("SELECT obj_uid, value FROM model_annotations ORDER BY obj_uid").await?;
     assert_eq!((labels.len() as u64, annotations.len() as u64), (OBJECTS, OBJECTS));
     for (i, annotation) in (0..OBJECTS).zip(annotations) {
-        let (uid, version) = (format!("u{i:04}"), highest(i));
+        let uid = format!("u{i:04}");
+        let version = highest(i);
         assert_eq!(labels[&uid], [format!("only-{version}=yes"), "same=same".into(), format!("version={version}")]);
         assert_eq!(annotation, [Some(uid), Some(format!("written at {version}"))]);
     }

@@ -152,7 +152,8 @@ async fn a_column_emptied_by_hand_is_the_only_difference_found(world: World) -> 
             continue;
         }
         store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
-        let (table, name) = (kind.table().name, column.name);
+        let table = kind.table().name;
+        let name = column.name;
         world.sql(&format!("UPDATE {table} SET `{name}` = NULL WHERE uid = '{}'", wanted.uid)).await?;
         let found = differences(kind.table(), &wanted, &one(&store, kind, &wanted.uid).await?);
         assert_eq!(whats(&found), [name.as_str()], "{found:?}");
@@ -405,7 +406,8 @@ async fn live_rows_are_counted_by_namespace(world: World) -> Result<()> {
     assert_eq!(store.live_by_namespace(kind).await?, []);
     let versions = ["michelangelo.api/v1", "michelangelo.api/v2", "michelangelo.api/v3", "v1", "apps/v1"];
     write_versions(&store, &versions).await?;
-    let (mut gone, mut evicted) = (row(&model("gone", 1)), row(&model("evicted", 1)));
+    let mut gone = row(&model("gone", 1));
+    let mut evicted = row(&model("evicted", 1));
     gone.delete_time = Some(Micros::now());
     evicted.evict_time = Some(Micros::now());
     store.write(kind.table(), vec![RowChange::Row(gone), RowChange::Row(evicted)]).await?;

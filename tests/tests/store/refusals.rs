@@ -70,7 +70,8 @@ async fn a_writer_waiting_for_a_lock_continues_when_it_is_released(world: World)
     store.write(table, vec![change(&model("a", 1))]).await?;
     let (locked, lock) = tokio::sync::oneshot::channel();
     let (release, released) = tokio::sync::oneshot::channel::<()>();
-    let (url, on) = (world.url.clone(), world.on);
+    let url = world.url.clone();
+    let on = world.on;
     let holder = tokio::spawn(async move {
         match on {
             On::Sqlite => hold::<sqlx::Sqlite>(&url, &["BEGIN IMMEDIATE"], locked, released).await,

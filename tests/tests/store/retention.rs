@@ -83,7 +83,8 @@ fn config(folder: &Path) -> Result<Config> {
 
 /// Purges by the rules of a configuration until this many rows are left.
 async fn purged(store: &Arc<Store>, config: &Config, left: usize) -> Result<()> {
-    let (metrics, stop) = (Metrics::new()?, CancellationToken::new());
+    let metrics = Metrics::new()?;
+    let stop = CancellationToken::new();
     let kinds = vec![*kind("Model")];
     let task = RetentionTask {
         store: store.clone(),

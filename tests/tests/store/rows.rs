@@ -250,7 +250,8 @@ async fn labels_that_were_left_behind_are_replaced(world: World) -> Result<()> {
 
 async fn names_and_label_values_are_case_sensitive(world: World) -> Result<()> {
     let store = world.store().await?;
-    let (mut lower, mut upper) = (model("a", 1), model("b", 1));
+    let mut lower = model("a", 1);
+    let mut upper = model("b", 1);
     lower["metadata"]["name"] = json!("name");
     lower["metadata"]["labels"] = json!({ "team": "red", "Team": "RED" });
     upper["metadata"]["labels"] = json!({ "team": "Red" });

@@ -54,7 +54,8 @@ async fn a_prefix_is_recorded_in_the_place_of_the_one_that_was_read(world: World
 }
 
 async fn of_two_clusters_at_once_one_wins(world: World) -> Result<()> {
-    let (one, other) = (world.store().await?, world.connect(ConnectOptions::default()).await?);
+    let one = world.store().await?;
+    let other = world.connect(ConnectOptions::default()).await?;
     for _ in 0..20 {
         world.sql("DELETE FROM ingester_settings").await?;
         let (first, second) = tokio::try_join!(one.claim_for_cluster("one"), other.claim_for_cluster("other"))?;
@@ -66,7 +67,8 @@ async fn of_two_clusters_at_once_one_wins(world: World) -> Result<()> {
 async fn what_units_and_rules_do_is_kept_for_a_day(world: World) -> Result<()> {
     const TIME: Duration = Duration::from_secs(10);
     let store = world.store().await?;
-    let (model, now) = (kind("Model"), store.now().0 / 1_000_000);
+    let model = kind("Model");
+    let now = store.now().0 / 1_000_000;
     let unit = |ago: i64, phase: UnitPhase| UnitRecord {
         heartbeat: now - ago,
         phase,

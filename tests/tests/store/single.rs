@@ -156,7 +156,8 @@ async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) 
             let nul_values = if world.on == On::Postgres && text.contains('\0') { 2 } else { 0 };
             assert_eq!(store.write(table, vec![change]).await?, Report { written: 1, nul_values, ..Report::default() });
         }
-        let (batch, single) = (all("t").await?, all("s").await?);
+        let batch = all("t").await?;
+        let single = all("s").await?;
         // PostgreSQL's text cannot contain NUL: the object is stored without that annotation.
         let left_out = usize::from(world.on == On::Postgres);
         assert_eq!(batch.len(), texts.len() * (1 + 3 + 1) - left_out);
@@ -175,7 +176,8 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
             store.write(table, vec![RowChange::Row(of_version(stored, &uid, 1))]).await?;
             let mut row = of_version(new, &uid, 2);
             // The expected state is right or wrong: for a tombstone the writer expects a live row.
-            let (res_version, companions) = (stored.res_version, row.companions_hash());
+            let res_version = stored.res_version;
+            let companions = row.companions_hash();
             row.expected = Some(Expected::Stored { res_version, companions });
             let report = store.write(table, vec![RowChange::Row(row)]).await?;
             let verdict = verdict(*stored, *new);
@@ -238,7 +240,8 @@ async fn the_guard_keeps_the_right_row_of_every_pair_in_a_batch(world: World) ->
     store.write(table, before).await?;
     let time = |column: &str, uid: &str| {
         let sql = format!("SELECT CAST({column} AS CHAR(26)) FROM project WHERE uid = '{uid}'");
-        let (world, uid) = (&world, uid.to_owned());
+        let world = &world;
+        let uid = uid.to_owned();
         async move { world.cell(&sql).await.with_context(|| uid) }
     };
     let mut times = Vec::new();
@@ -251,7 +254,9 @@ async fn the_guard_keeps_the_right_row_of_every_pair_in_a_batch(world: World) ->
         delete_time: Micros(1_700_000_000_000_000),
     };
     let report = store.write(table, gone.iter().map(tombstone).collect()).await?;
-    let (mut written, mut unchanged, mut stale) = (0, 0, 0);
+    let mut written = 0;
+    let mut unchanged = 0;
+    let mut stale = 0;
     for ((uid, stored, res_version), before) in gone.iter().zip(times) {
         let verdict = verdict_of_tombstone(*stored, *res_version);
         let after = time("delete_time", uid).await?;

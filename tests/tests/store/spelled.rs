@@ -237,7 +237,8 @@ pub(crate) fn object(kind: &Kind, chance: &mut fastrand::Rng) -> String {
 
 fn put(at: &mut Json, names: &[&str], column: Option<&Column>, chance: &mut fastrand::Rng) {
     let Some(map) = at.as_object_mut() else { return };
-    let (name, rest) = (names[0].to_owned(), &names[1..]);
+    let name = names[0].to_owned();
+    let rest = &names[1..];
     match chance.u8(..10) {
         0 => {}
         1 if !map.contains_key(&name) => {
@@ -286,9 +287,11 @@ fn compare(compiled: &[Kind], declared: &[Kind]) {
 fn compare_edited(compiled: &[Kind], declared: &[Kind], edit: impl Fn(String) -> String) {
     let objects = std::env::var("SPELLED_OBJECTS").ok().and_then(|objects| objects.parse().ok()).unwrap_or(10_000);
     let mut chance = fastrand::Rng::with_seed(20_261_125);
-    let (mut both, mut neither) = (0, 0);
+    let mut both = 0;
+    let mut neither = 0;
     for number in 0..objects {
-        let (one, other) = (&compiled[number % compiled.len()], &declared[number % declared.len()]);
+        let one = &compiled[number % compiled.len()];
+        let other = &declared[number % declared.len()];
         assert_eq!(one.kind(), other.kind());
         let text = edit(object(one, &mut chance));
         let object = Object::parse(&text, ManagedFields::Prune).unwrap();
@@ -333,7 +336,8 @@ fn a_struct_printed_as_a_file_gives_the_same_rows() {
 
 /// A module for each kind, and the list of them. `test` is the test that writes the file.
 pub(crate) fn structs(kinds: &[Kind], test: &str) -> String {
-    let (mut text, mut list) = (String::new(), String::new());
+    let mut text = String::new();
+    let mut list = String::new();
     for kind in kinds {
         let module = kind.table().name;
         // Lines before the module are about all of it.
@@ -435,7 +439,8 @@ const LEFT: &[&str] = &[
 async fn a_file_and_a_struct_make_the_same_tables(world: World) -> Result<()> {
     let store = world.connect(ConnectOptions::default()).await?;
     let declared = declared(&file());
-    let (compiled, declared) = (KINDS, &declared[..]);
+    let compiled = KINDS;
+    let declared = &declared[..];
     for [made, other] in [[compiled, declared], [declared, compiled]] {
         store.create_missing(made).await?;
         let differences = drift(&Schema::from_registry(other), &store.catalog().await?, store.dialect());

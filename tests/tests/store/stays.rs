@@ -107,7 +107,8 @@ async fn read_stored(store: &Store, uid: &str) -> Result<StoredRow> {
 /// Fails unless the columns have the values of these states of the object: the present one, the last one and the first one with values.
 async fn has(store: &Store, uid: &str, now: Option<bool>, kept: Option<bool>, first: Option<bool>) -> Result<()> {
     let stored = read_stored(store, uid).await?;
-    let (delete_time, evict_time) = (stored.delete_time, stored.evict_time);
+    let delete_time = stored.delete_time;
+    let evict_time = stored.evict_time;
     let audited = Row { delete_time, evict_time, ..row(&run(uid, stored.res_version, now)) };
     let found = differences(KIND.table(), &audited, &stored);
     ensure!(found.is_empty(), "an audit finds {found:?}");
@@ -118,7 +119,8 @@ async fn has(store: &Store, uid: &str, now: Option<bool>, kept: Option<bool>, fi
             Stays::Keep => &kept,
             Stays::First => &first,
         };
-        let (found, wanted) = (&stored.values[place], &wanted.values[place]);
+        let found = &stored.values[place];
+        let wanted = &wanted.values[place];
         let same = match (wanted, found) {
             (Value::UInt(wanted), Value::Int(found)) => i128::from(*wanted) == i128::from(*found),
             _ => wanted == found,

@@ -25,7 +25,8 @@ impl Certificates {
         let folder = tempfile::tempdir()?;
         let made = Certificates(folder);
         for ca in ["ca", "other-ca"] {
-            let (key, cert) = (format!("{ca}.key"), format!("{ca}.pem"));
+            let key = format!("{ca}.key");
+            let cert = format!("{ca}.pem");
             let subject = format!("/CN={ca}");
             made.openssl(&[
                 "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", &subject, "-keyout", &key,
@@ -236,7 +237,8 @@ async fn reload(on: On, server: &SqlServer) -> Result<()> {
 }
 
 async fn certificates_that_change_need_no_restart(on: On) -> Result<()> {
-    let (certificates, folder) = (Certificates::new()?, tempfile::tempdir()?);
+    let certificates = Certificates::new()?;
+    let folder = tempfile::tempdir()?;
     let Some((server, of_server)) = start(on, &certificates, folder.path())? else { return Ok(()) };
     let Some(port) = server.port() else { return Ok(()) };
     let admin: Address = server.create_database("rotation").await?.parse()?;

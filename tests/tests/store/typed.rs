@@ -118,7 +118,8 @@ async fn an_object_that_lost_its_type_does_not_stop_others(world: World) -> Resu
     let broken = model("b", 1).to_string().replace("\"algorithm-1\"", "[]").replace('\'', "''");
     world.sql(&format!("UPDATE model SET json = '{broken}' WHERE uid = 'b'")).await?;
     let mut stream = std::pin::pin!(store.query::<Model>().stream());
-    let (mut read, mut errors) = (Vec::new(), Vec::new());
+    let mut read = Vec::new();
+    let mut errors = Vec::new();
     loop {
         match stream.try_next().await {
             Ok(Some(stored)) => read.push(stored.uid.to_string()),
@@ -143,7 +144,8 @@ async fn a_stream_gives_all_and_pages_go_on_by_their_tokens(world: World) -> Res
     let all: Vec<Stored<Model>> = store.query::<Model>().order_by(Model::uid().desc()).stream().try_collect().await?;
     let expected: Vec<String> = (0..250).rev().map(|number| format!("{number:03}")).collect();
     assert_eq!(names(&all), expected);
-    let (mut uids, mut token) = (Vec::new(), None);
+    let mut uids = Vec::new();
+    let mut token = None;
     loop {
         let query = store.query::<Model>().order_by(Model::uid().desc()).limit(100);
         let query = token.into_iter().fold(query, |query, token: String| query.after(token));

@@ -128,7 +128,8 @@ impl Environment {
                 return Err(ConfigError::from_message("MYSQL_DB_NAME is set and MYSQL_HOST is not: name the server"));
             }
         }
-        let (mut mysql, mut problems) = (Mysql::default(), Vec::new());
+        let mut mysql = Mysql::default();
+        let mut problems = Vec::new();
         self.apply_to(&mut mysql, &mut problems);
         if problems.is_empty() { mysql.address() } else { Err(ConfigError::new(problems)) }
     }

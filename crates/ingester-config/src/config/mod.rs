@@ -160,7 +160,8 @@ fn with_command(
 /// # Errors
 /// If the file cannot be read, or the database has a password already, or can have none.
 pub fn with_password(address: Address, file: &Path) -> Result<Address, ConfigError> {
-    let (password, file) = (Secret::read(file)?, file.to_owned());
+    let password = Secret::read(file)?;
+    let file = file.to_owned();
     let read = move || match Secret::read(&file) {
         Ok(password) => Ok(password.reveal().to_owned()),
         Err(error) => Err(error.to_string()),

@@ -53,7 +53,8 @@ impl Section<'_> {
 
 /// Reads the rules of one kind. The kind's rules of the same names may provide the parts that they lack.
 fn rules(at: &TreeNode<'_>, faults: &mut Faults) -> Vec<EvictionRule> {
-    let (mut rules, mut names) = (Vec::new(), BTreeSet::new());
+    let mut rules = Vec::new();
+    let mut names = BTreeSet::new();
     for at in at.elements(faults) {
         let Some(rule) = RuleDeclaration::read(&at, true, faults).and_then(|rule| of_configuration(&rule, faults))
         else {

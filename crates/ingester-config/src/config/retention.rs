@@ -131,7 +131,8 @@ fn retention_rules(
     faults: &mut Faults,
     kind: impl Fn(&str) -> Result<String, String>,
 ) -> Vec<RetentionRule> {
-    let (mut rules, mut names) = (Vec::new(), BTreeSet::new());
+    let mut rules = Vec::new();
+    let mut names = BTreeSet::new();
     for at in at.elements(faults) {
         let Some(rule) = rule(&at, faults, &kind) else { continue };
         if !names.insert(rule.name.clone()) {

@@ -83,7 +83,8 @@ pub(super) trait Settings: Sized {
 
     /// Reads a whole text.
     fn read_text(&mut self, text: &str, kinds: &KindNames) -> Result<Findings, Fault> {
-        let (root, mut findings) = (tree::read(text)?, Findings::default());
+        let root = tree::read(text)?;
+        let mut findings = Findings::default();
         section(String::new(), root, &mut findings, |root| self.read(root, kinds));
         Ok(findings)
     }

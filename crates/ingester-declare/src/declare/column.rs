@@ -340,7 +340,8 @@ fn by_schema<'s>(
     schema: Option<&'s JSONSchemaProps>,
     faults: &mut Faults,
 ) -> SchemaLookup<'s> {
-    let (mut says, mut contradicts) = (None, false);
+    let mut says = None;
+    let mut contradicts = false;
     let Some(schema) = schema else { return SchemaLookup::Says(None) };
     for PathDeclaration { at, path: GuardedPath { path, .. }, .. } in paths {
         if matches!(path.member(), Some("metadata" | "apiVersion" | "kind")) {

@@ -124,7 +124,9 @@ pub(super) fn read_kind(
     if faults.len() > before {
         return None;
     }
-    let (kind, version, table) = (names.kind?, names.version?, kept::<Table>(table?));
+    let kind = names.kind?;
+    let version = names.version?;
+    let table = kept::<Table>(table?);
     let namespaced = names.namespaced?;
     rules.iter().for_each(|rule| rule.check(table, namespaced, faults));
     if faults.len() > before {
@@ -277,7 +279,9 @@ fn read_crd(
         Content::Text(text) => Some(text.as_str()),
         _ => None,
     };
-    let (group, version, kind) = (text("group").unwrap_or_default(), text("version"), text("kind"));
+    let group = text("group").unwrap_or_default();
+    let version = text("version");
+    let kind = text("kind");
     let (Some(version), Some(kind)) = (version, kind) else { return bundle.first().cloned() };
     let wrong = match bundle.iter().find(|crd| crd.spec.group == group && crd.spec.names.kind == kind) {
         Some(crd) => match version_fault(crd, version) {
@@ -389,7 +393,8 @@ pub(super) fn read_history(at: &TreeNode<'_>, faults: &mut Faults) -> Option<His
         }
         number
     };
-    let (keep, all) = (keep(&age, faults), versions.is_none());
+    let keep = keep(&age, faults);
+    let all = versions.is_none();
     let versions = versions.and_then(|at| number(at, faults));
     (all || versions.is_some()).then_some((keep?, versions))
 }
@@ -471,8 +476,10 @@ impl Contents {
         by: Option<ObjectSchema<'_>>,
         faults: &mut Faults,
     ) -> Self {
-        let (mut recipe, mut fingerprint) = (Recipe::new(), Fingerprint::NONE);
-        let (mut row, mut conditions) = (Fingerprint::NONE.text("row"), Vec::new());
+        let mut recipe = Recipe::new();
+        let mut fingerprint = Fingerprint::NONE;
+        let mut row = Fingerprint::NONE.text("row");
+        let mut conditions = Vec::new();
         for column in columns {
             match column.many {
                 None => recipe.column(&column.paths, column.typed(), column.default.clone(), column.absent),

@@ -39,7 +39,10 @@ fn said(text: &str) -> String {
 #[test]
 fn each_mistake_is_named_with_its_line_and_a_remedy() {
     let table = std::fs::read_to_string(TABLE).unwrap();
-    let (mut written, mut rest, mut mistakes, mut right) = (String::new(), table.as_str(), 0, false);
+    let mut written = String::new();
+    let mut rest = table.as_str();
+    let mut mistakes = 0;
+    let mut right = false;
     while let Some((before, behind)) = rest.split_once("```yaml\n") {
         let (yaml, behind) = behind.split_once("```\n").unwrap();
         let said = said(yaml);

@@ -307,10 +307,8 @@ mod tests {
         let second = format!("prefix: a.example.com\nviews:\n{}", kind("Three"));
         let descriptors = |of: &'static [u8]| move |_: &str| Ok(of.to_vec());
         // A message `a.B` in files of two names.
-        let (one, two) = (
-            descriptors(b"\x0a\x0b\x0a\x01x\x12\x01a\"\x03\x0a\x01B"),
-            descriptors(b"\x0a\x0b\x0a\x01y\x12\x01a\"\x03\x0a\x01B"),
-        );
+        let one = descriptors(b"\x0a\x0b\x0a\x01x\x12\x01a\"\x03\x0a\x01B");
+        let two = descriptors(b"\x0a\x0b\x0a\x01y\x12\x01a\"\x03\x0a\x01B");
         let files = [
             KindsFile { name: "first", text: &first, open: &one },
             KindsFile { name: "second", text: &second, open: &two },

@@ -355,7 +355,9 @@ impl Struct {
 
     /// A column of the metadata, which no struct has.
     fn of_metadata(&mut self, wanted: &StructColumn) -> Option<()> {
-        let (path, column, options) = (wanted.only_path()?, &wanted.column, wanted.options());
+        let path = wanted.only_path()?;
+        let column = &wanted.column;
+        let options = wanted.options();
         if !path.functions.is_empty() || wanted.many.is_some() {
             return None;
         }
@@ -381,7 +383,8 @@ impl Struct {
     }
 
     fn of_leaf(&mut self, wanted: &StructColumn, leaf: &str) {
-        let (column, options) = (&wanted.column, wanted.options());
+        let column = &wanted.column;
+        let options = wanted.options();
         let attribute = format!("#[index(path = \"metadata.{leaf}\", column = \"{column}\"{options})]");
         self.metadata.push(Index::of(wanted, attribute));
     }
@@ -402,8 +405,10 @@ impl Struct {
             return None;
         }
         let way = self.added(|fields| fields.insert(&names, &ty))?;
-        let (column, options) = (&wanted.column, wanted.options());
-        let (rest, json) = (&way[1..], &names[1..]);
+        let column = &wanted.column;
+        let options = wanted.options();
+        let rest = &way[1..];
+        let json = &names[1..];
         let path = match rest {
             [] => String::new(),
             _ if rest.iter().zip(json).all(|(rust, json)| camel(rust) == **json) => {
@@ -455,11 +460,14 @@ impl Struct {
                 format!("{body}    value_1(){others}{default}\n")
             }
         };
-        let (function, column, options) = (self.function_name(&wanted.column), &wanted.column, wanted.options());
+        let function = self.function_name(&wanted.column);
+        let column = &wanted.column;
+        let options = wanted.options();
         let attribute = format!("#[index(column = \"{column}\", with = {function}{options})]");
         self.computed.push(Index::of(wanted, attribute));
         let paths: Vec<String> = wanted.paths.iter().map(|path| format!("`{}`", path.path)).collect();
-        let (paths, kind) = (paths.join(", or "), &self.kind);
+        let paths = paths.join(", or ");
+        let kind = &self.kind;
         let _ = write!(self.functions, "\n/// {paths}\nfn {function}(object: &{kind}) -> {ty} {{\n{body}}}\n");
         Some(())
     }
@@ -498,7 +506,9 @@ impl Struct {
             return None;
         }
         let (values, tests): (Vec<String>, Vec<String>) = tests.into_iter().unzip();
-        let (values, tests, kind) = (values.concat(), tests.join(" && "), &self.kind);
+        let values = values.concat();
+        let tests = tests.join(" && ");
+        let kind = &self.kind;
         let _ = write!(
             self.functions,
             "\n/// Whether an object has a row.\nfn has_row(object: &{kind}) -> bool {{\n{values}    {tests}\n}}\n"
@@ -549,8 +559,11 @@ impl Struct {
 /// Why nothing can be written for it.
 pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
     let version = served(crd)?;
-    let (group, names) = (&crd.spec.group, &crd.spec.names);
-    let (kind, plural, version_name) = (&names.kind, &names.plural, &version.name);
+    let group = &crd.spec.group;
+    let names = &crd.spec.names;
+    let kind = &names.kind;
+    let plural = &names.plural;
+    let version_name = &version.name;
     let mut made = Struct::new(kind);
     let Columns { proposed, left_out } = columns(version);
     for proposed in proposed {
@@ -595,7 +608,8 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     let node = list.elements(&mut faults).into_iter().next().ok_or("it has no kind")?;
     let mut keys = node.keys_of(&kinds::KEYS, &mut faults).ok_or("it is not a map")?;
 
-    let (definition, table) = (kind.definition(), kind.table());
+    let definition = kind.definition();
+    let table = kind.table();
     let absent = keys.take_any("absent").and_then(|at| super::column::read_absent(&at, &mut faults));
     let absent = absent.unwrap_or(Absent::Null);
     let mut made = Struct::new(definition.kind);
@@ -642,14 +656,16 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
         made.left
             .push(format!("the descriptors of `{message}`: `#[ingest(protobuf = {message:?}, descriptors = ...)]`"));
     }
-    let (api_version, kind) = (kind.api_version(), definition.kind);
+    let api_version = kind.api_version();
+    let kind = definition.kind;
     let about = format!("//! The kind {kind} of {api_version}, as a file of kinds declares it.\n");
     Ok(made.module(&about, &format!("An object of the kind {kind}"), &attributes))
 }
 
 /// The attributes of a kind's struct, except for its columns, its filter and its keys.
 fn of_kind(kind: &Kind, absent: Absent) -> String {
-    let (definition, table) = (kind.definition(), kind.table());
+    let definition = kind.definition();
+    let table = kind.table();
     let scope = if definition.namespaced { "namespaced" } else { "namespaced = false" };
     let mut text = format!(
         "#[ingest(group = {:?}, version = {:?}, kind = {:?}, plural = {:?}, {scope})]\n",

@@ -32,7 +32,8 @@ pub(super) fn of_file(tree: &crate::text::Tree) -> String {
 }
 
 fn of_struct(kind: &Kind, text: &mut String) {
-    let (definition, table) = (kind.definition(), kind.table());
+    let definition = kind.definition();
+    let table = kind.table();
     let mut line = |what: &str, value: &dyn std::fmt::Display| {
         let _ = writeln!(text, "  {what}: {value}");
     };
@@ -135,7 +136,8 @@ fn columns(kind: &Kind, text: &mut String) {
     text.push_str("  columns:\n");
     for place in table.printed() {
         let is_spelled = is_spelled(table, place);
-        let (column, place) = (&table.columns[place], place - BASE_COLUMNS.len());
+        let column = &table.columns[place];
+        let place = place - BASE_COLUMNS.len();
         let mut options = format!(", type: {}", column.ty);
         if !table.keys.iter().any(|key| is_own(table, key, column.name)) {
             options.push_str(", key: false");
@@ -218,7 +220,8 @@ fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
     let names: Vec<&str> = path.steps().collect();
     let stored = |there: usize| store_nested(kind, place, &names[..there]);
     let whole = names.len().saturating_sub(1);
-    let (nothing, inside) = (stored(0), stored(whole));
+    let nothing = stored(0);
+    let inside = stored(whole);
     let ty = kind.table().columns[BASE_COLUMNS.len() + place].ty;
     let guard = match (&nothing, &inside) {
         (Some(Value::Null), Some(value)) if *value != Value::Null => {

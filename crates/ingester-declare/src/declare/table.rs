@@ -160,7 +160,8 @@ fn column(declared: &DeclaredColumn<'_>) -> Option<Column> {
 
 /// A column of many values.
 fn of_many(declared: &DeclaredColumn<'_>, place: usize) -> Option<Many> {
-    let (name, was) = (Ident::new(declared.name), declared.was.map(Ident::new));
+    let name = Ident::new(declared.name);
+    let was = declared.was.map(Ident::new);
     Some(
         Many::derived(name, was, declared.many?, declared.ty?, declared.path, declared.computed, place)
             .in_unit(declared.unit),

@@ -453,7 +453,8 @@ kinds:
 - {group: '', version: v1, kind: Policy, table: core_policy, namespaced: false, finalizer: ensure}
 ";
     let kinds = kinds("kinds.yaml", text, &nothing).unwrap().kinds;
-    let (cluster, policy) = (kinds[0], kinds[1]);
+    let cluster = kinds[0];
+    let policy = kinds[1];
     assert_eq!((&*cluster.plural(), cluster.table().name.as_str()), ("rayclusters", "raycluster"));
     assert_eq!((&*policy.plural(), policy.table().name.as_str()), ("policies", "core_policy"));
     assert!(cluster.namespaced() && !policy.namespaced());

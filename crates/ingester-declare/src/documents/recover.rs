@@ -45,7 +45,8 @@ impl Json {
         if matches!(self.around, EnclosingContainer::RestOfList) {
             return None;
         }
-        let (text, mut position) = (self.value.bytes(), self.value.start());
+        let text = self.value.bytes();
+        let mut position = self.value.start();
         let from = usize::try_from(self.strict_until.saturating_sub(position.offset)).unwrap_or(usize::MAX);
         let from = from.max(1) - 1;
         let feed = text.get(from..)?.windows(2).position(|pair| pair == b"\n{")?;

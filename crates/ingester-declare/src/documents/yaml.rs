@@ -303,7 +303,8 @@ impl Yaml {
 pub(crate) fn split(text: &str) -> Vec<(u64, &str)> {
     let mut documents = Vec::new();
     // The current document: its line, its first byte, and what it has.
-    let (mut first_line, mut start) = (1, 0);
+    let mut first_line = 1;
+    let mut start = 0;
     let mut has_content = false;
     let mut is_marked = false;
     let mut offset = 0;

@@ -133,7 +133,8 @@ fn parameter(node: &TreeNode<'_>, faults: &mut Faults) -> Option<Parameter> {
         }
         ty
     });
-    let (name, ty) = (name?, ty?);
+    let name = name?;
+    let ty = ty?;
     let default = match default {
         None => None,
         Some(node) => {

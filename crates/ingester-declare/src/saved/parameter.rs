@@ -247,7 +247,8 @@ fn between_commas(text: &str) -> Option<Vec<Value>> {
     if text.is_empty() {
         return Some(Vec::new());
     }
-    let (mut values, mut value) = (Vec::new(), String::new());
+    let mut values = Vec::new();
+    let mut value = String::new();
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match character {

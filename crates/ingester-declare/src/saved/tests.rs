@@ -163,7 +163,8 @@ fn a_saved_query_is_narrowed_by_what_else_is_asked() {
         ask.set(AskKey::named(Spelling::Command, option).unwrap(), &[value]).unwrap();
         query.bind_within(&[], ask).map(|bound| bound.query).map_err(|error| error.to_string())
     };
-    let (states, namespaces) = (States::DELETED, vec!["ml".to_owned()]);
+    let states = States::DELETED;
+    let namespaces = vec!["ml".to_owned()];
     let narrowed = Query { states, namespaces, ..Query::default() };
     assert_eq!(bind("namespace", "ml"), Ok(narrowed));
     let apart = "no object passes both this and `states` of the saved query: leave one of them out";
@@ -455,7 +456,8 @@ fn queries_are_listed_as_kubernetes_objects() {
 /// The statement that asks a query, in each dialect.
 fn statements(query: &Query) -> Vec<String> {
     let checked = query.check(MODEL.table()).unwrap();
-    let (group, range) = (GroupFilter::new(MODEL.group()), Range { null: None, after: None });
+    let group = GroupFilter::new(MODEL.group());
+    let range = Range { null: None, after: None };
     let select = Select::new(&checked, &group, &[], (&range, ingester_sql::query::Route::Free), 10, 1000);
     Dialect::ALL.map(|dialect| select.sql(dialect).as_str().to_owned()).to_vec()
 }

@@ -56,7 +56,9 @@ impl<'t> Keys<'t> {
     /// The keys that are left, in the order of the file, with their values.
     pub fn unknown(self) -> Vec<(UnknownKey, TreeNode<'t>)> {
         let unknown = |(key, value): (&str, TreeNode<'t>)| {
-            let (place, shown, hint) = (value.fault(""), value.syntax.render_key(key), (value.syntax.hint)(key));
+            let place = value.fault("");
+            let shown = value.syntax.render_key(key);
+            let hint = (value.syntax.hint)(key);
             (UnknownKey { place, key: key.to_owned(), shown, hint, known: self.known.clone() }, value)
         };
         self.left.into_iter().map(unknown).collect()
@@ -97,7 +99,8 @@ mod tests {
     const PASSWORDS: Syntax = Syntax { passwords: true, hint: |_| None };
 
     fn said(text: &str, syntax: &'static Syntax) -> Vec<String> {
-        let (tree, mut faults) = (read(text, syntax).unwrap(), Faults::new());
+        let tree = read(text, syntax).unwrap();
+        let mut faults = Faults::new();
         TreeNode::new("file", &tree, syntax).fields(["path", "column"], &mut faults);
         faults.iter().map(ToString::to_string).collect()
     }
@@ -123,7 +126,8 @@ mod tests {
     #[test]
     fn what_an_unknown_key_means_is_taken_unless_it_is_there_itself() {
         for (text, taken) in [("pat: a", Some(1)), ("pat: a\npath: b", Some(2)), ("with: a", None), ("path: ~", None)] {
-            let (tree, mut faults) = (read(text, &PLAIN).unwrap(), Faults::new());
+            let tree = read(text, &PLAIN).unwrap();
+            let mut faults = Faults::new();
             let [path, _] = TreeNode::new("", &tree, &PLAIN).fields(["path", "column"], &mut faults).unwrap();
             assert_eq!(path.map(|path| path.tree.line), taken, "{text}");
         }

@@ -66,7 +66,8 @@ impl<'t> TreeNode<'t> {
 
     /// The value of a key of this map.
     pub fn child(&self, key: &str, tree: &'t Tree) -> Self {
-        let (path, key) = (&self.path, self.syntax.render_key(key));
+        let path = &self.path;
+        let key = self.syntax.render_key(key);
         self.part(if path.is_empty() { key } else { format!("{path}.{key}") }, tree)
     }
 

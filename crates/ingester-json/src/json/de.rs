@@ -33,7 +33,8 @@ impl<'de> Reader<'de> {
     /// # Errors
     /// As [`from_str`](super::from_str); the path of an error starts at the beginning of the reader's text.
     pub fn decode<T: Deserialize<'de>>(&mut self) -> Result<T, Error> {
-        let (start, text) = (self.offset(), self.text());
+        let start = self.offset();
+        let text = self.text();
         T::deserialize(self).map_err(|error| error.place(start).locate(text))
     }
 

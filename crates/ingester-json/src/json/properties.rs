@@ -191,7 +191,8 @@ proptest! {
         if reader.skip().is_err() {
             return Ok(());
         }
-        let (mut boundary, mut taken) = (Boundary::default(), 0);
+        let mut boundary = Boundary::default();
+        let mut taken = 0;
         let stop = loop {
             let piece = &text.as_bytes()[taken..text.len().min(taken + size)];
             let (more, stop) = boundary.advance(piece, false, 0);

@@ -351,7 +351,8 @@ fn escapes_are_decoded_and_half_surrogate_pairs_refused() {
 
 #[test]
 fn numbers_beyond_a_float_are_refused_wherever_they_are() {
-    let (digits, zeros) = ("9".repeat(400), format!("0.{}", "0".repeat(400)));
+    let digits = "9".repeat(400);
+    let zeros = format!("0.{}", "0".repeat(400));
     let largest = format!("17976931348623157{}", "0".repeat(292));
     for number in ["1e999", "-1E+400", "1.8e308", &digits, &format!("{digits}.5"), &format!("0.1e{digits}")] {
         for text in [number.to_owned(), format!("[{number}]"), format!("{{\"a\": {{\"b\": {number}}}}}")] {
@@ -515,7 +516,8 @@ fn an_error_shows_the_value_cut_to_sixty_four_characters() {
         r#"{"workers": [{"minInstances": "abc"}]}"#,
         r#"workers[0].minInstances: expected a number, found string "abc""#,
     );
-    let (long, cut) = ("é".repeat(65), "é".repeat(63));
+    let long = "é".repeat(65);
+    let cut = "é".repeat(63);
     refuses::<i32>(&format!("\"{long}\""), &format!("expected a number, found string \"{cut}…\""));
     let fits = "é".repeat(62);
     refuses::<i32>(&format!("\"{fits}\""), &format!("expected a number, found string \"{fits}\""));

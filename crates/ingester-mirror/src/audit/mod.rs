@@ -285,7 +285,8 @@ impl<'a> Auditor<'a> {
             for object in &objects {
                 let meta = object.meta();
                 if self.judge(Some(object), stored.get(meta.uid.as_ref()).copied()).is_some() {
-                    let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
+                    let namespace = meta.namespace.clone();
+                    let name = meta.name.clone();
                     suspects.push(Suspect { uid: meta.uid.clone(), namespace, name });
                 }
             }
@@ -347,7 +348,8 @@ impl<'a> Auditor<'a> {
 
     /// Reads all suspects again, objects and then rows, a few times. A difference that persists each time is a finding.
     async fn confirm(&self, suspects: Vec<Suspect>) -> Result<Vec<(Suspect, Finding)>, AuditError> {
-        let (mut left, mut found) = (suspects, Vec::new());
+        let mut left = suspects;
+        let mut found = Vec::new();
         for (round, pause) in PAUSES.into_iter().enumerate() {
             if left.is_empty() {
                 break;

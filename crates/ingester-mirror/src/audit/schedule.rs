@@ -70,11 +70,15 @@ impl ReportedUnits {
 pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, stop: &CancellationToken) {
     let chance =
         f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
-    let (begin, mut last, mut left) = (Instant::now(), None, Vec::new());
-    let (mut moves, shown) = (context.assignment.changes(), ReportedUnits::default());
+    let begin = Instant::now();
+    let mut last = None;
+    let mut left = Vec::new();
+    let mut moves = context.assignment.changes();
+    let shown = ReportedUnits::default();
     loop {
         let config = live.now();
-        let (now, suspended) = (config.ingester.audit_period, config.ingester.suspend.clone());
+        let now = config.ingester.audit_period;
+        let suspended = config.ingester.suspend.clone();
         shown.forget(kinds, &config, &context.assignment, &context.metrics);
         let whole = now.map(|period| match last {
             Some(last) => last + period.max(SHORTEST),
@@ -154,7 +158,8 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &ReportedU
 
 /// Audits these units of one kind. Returns true if the audit was completed.
 async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> bool {
-    let (name, counted) = (kind.name(), context.metrics.audit(kind.name()));
+    let name = kind.name();
+    let counted = context.metrics.audit(kind.name());
     // The audit's own requests and memory must not count as the mirror's.
     let metrics = match Metrics::new() {
         Ok(metrics) => metrics,
@@ -179,13 +184,15 @@ async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> boo
     }
     let counts = report.kind(name).clone();
     counted.succeeded(of_each(&counts));
-    let (objects, rows) = (counts.objects, counts.rows);
+    let objects = counts.objects;
+    let rows = counts.rows;
     if report.is_clean() {
         tracing::info!(kind = name, objects, rows, "Audit found nothing");
         return true;
     }
     for entry in &report.findings {
-        let (namespace, object) = (&entry.namespace, &entry.name);
+        let namespace = &entry.namespace;
+        let object = &entry.name;
         tracing::warn!(kind = name, namespace, name = object, finding = entry.finding.name(), detail = %entry.finding, "Audit");
     }
     let findings = counts.findings();

@@ -155,7 +155,8 @@ fn against(table: &Table, row: &Row, terminating: bool, leaving: bool, stored: O
             return None;
         }
     }
-    let (wanted, version) = (row.res_version, stored.res_version);
+    let wanted = row.res_version;
+    let version = stored.res_version;
     match version.cmp(&wanted) {
         std::cmp::Ordering::Less => return Some(Finding::Stale { wanted, stored: version }),
         std::cmp::Ordering::Greater => return Some(Finding::Ahead { wanted, stored: version }),

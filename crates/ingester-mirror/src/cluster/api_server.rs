@@ -164,7 +164,8 @@ impl ApiServer {
     fn url(&self, namespace: Option<&str>) -> String {
         let group = self.kind.group();
         let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
-        let (version, plural) = (self.kind.version(), self.kind.plural());
+        let version = self.kind.version();
+        let plural = self.kind.plural();
         match namespace.filter(|namespace| self.kind.namespaced() && !namespace.is_empty()) {
             Some(namespace) => format!("{root}/{version}/namespaces/{namespace}/{plural}"),
             None => format!("{root}/{version}/{plural}"),
@@ -316,7 +317,8 @@ impl ApiServer {
     /// slow API server can be read.
     async fn metadata_in_time(&self, next: Option<&str>) -> Result<Page, ApiError> {
         loop {
-            let (limit, begin) = (self.metadata_page.load(Ordering::Relaxed), Instant::now());
+            let limit = self.metadata_page.load(Ordering::Relaxed);
+            let begin = Instant::now();
             match self.metadata(limit, next).await {
                 Err(error) if error.kind == ApiErrorKind::Transient && error.is_timeout() && limit > 1 => {
                     let objects = limit / 2;
@@ -588,7 +590,9 @@ impl fmt::Display for Named<'_> {
 /// Splits a list's text into the texts of its items. An item is cut out by its brackets, however deep they are nested. Later code decides
 /// for each item alone if it can be read.
 fn split(text: &str) -> Result<Page, json::Error> {
-    let (mut version, mut next, mut items) = (None, None, Vec::new());
+    let mut version = None;
+    let mut next = None;
+    let mut items = Vec::new();
     let mut reader = Reader::new(text);
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {

@@ -185,7 +185,8 @@ fn cut(line: &str) -> Result<(Cow<'_, str>, &str), json::Error> {
     if let Some(cut) = cut() {
         return Ok(cut);
     }
-    let (mut kind, mut object) = (None, None);
+    let mut kind = None;
+    let mut object = None;
     let mut reader = Reader::new(line);
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {

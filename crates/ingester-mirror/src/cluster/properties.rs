@@ -98,7 +98,8 @@ fn flaws() -> impl Strategy<Value = &'static [u8]> {
 
 /// `1` within this many objects and arrays.
 fn nested(depth: usize) -> String {
-    let (mut text, mut end) = (String::new(), String::new());
+    let mut text = String::new();
+    let mut end = String::new();
     for level in 0..depth {
         text.push_str(if level % 3 == 0 { "[" } else { r#"{"a":"# });
         end.push(if level % 3 == 0 { ']' } else { '}' });
@@ -224,7 +225,8 @@ async fn metadata_of(count: usize, fixed: Duration, each: Duration) -> (Result<V
             let value = query.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
             value.map_or(0, |value| value.parse::<usize>().unwrap())
         };
-        let (begin, limit) = (of("continue"), of("limit"));
+        let begin = of("continue");
+        let limit = of("limit");
         let end = count.min(begin + limit);
         let items: Vec<String> =
             (begin..end).map(|number| format!(r#"{{"metadata":{{"uid":"{number}","name":"n"}}}}"#)).collect();
@@ -233,7 +235,9 @@ async fn metadata_of(count: usize, fixed: Duration, each: Duration) -> (Result<V
             format!(r#"{{"metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{}]}}"#, items.join(","));
         (fixed + each * u32::try_from(end - begin).unwrap(), text.into_bytes())
     });
-    let (begin, mut numbers, mut next) = (tokio::time::Instant::now(), Vec::new(), None);
+    let begin = tokio::time::Instant::now();
+    let mut numbers = Vec::new();
+    let mut next = None;
     let end = |result| (result, begin.elapsed().as_secs());
     loop {
         match server.list_metadata(next.as_deref()).await {

@@ -521,7 +521,8 @@ impl Warnings {
     }
 
     fn log(&mut self, trouble: &Trouble, regarding: &ObjectReference) {
-        let (kind, name) = (regarding.kind.as_deref(), regarding.name.as_deref());
+        let kind = regarding.kind.as_deref();
+        let name = regarding.name.as_deref();
         let namespace = regarding.namespace.as_deref();
         let due = self.due(trouble, Instant::now());
         match trouble {

@@ -32,7 +32,8 @@ fn server(code: u16) -> (Client, mpsc::UnboundedReceiver<ReceivedRequest>) {
     let service = tower::service_fn(move |request: Request<Body>| {
         let sender = sender.clone();
         async move {
-            let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+            let method = request.method().to_string();
+            let path = request.uri().path().to_owned();
             let body = request.into_body().collect_bytes().await.unwrap();
             let body: Value = serde_json::from_slice(&body).unwrap();
             let answer = if code < 400 {

@@ -25,7 +25,8 @@ fn pace_of(rate: u32) -> Interval {
 impl Follower {
     /// Adds our finalizer whenever objects lack it.
     pub(super) async fn add_finalizers(&self) {
-        let (mut backoff, start) = (Backoff::new(API_SERVER), tokio::time::Instant::now());
+        let mut backoff = Backoff::new(API_SERVER);
+        let start = tokio::time::Instant::now();
         loop {
             self.pipeline.finalizers_missing.notified().await;
             // After the time-out, continue anyway. (The follower owns the sender, so waiting has no other end.)
@@ -61,7 +62,9 @@ impl Follower {
         let unit = self.unit();
         let mut rate = unit.config().ingester.finalizer_rate;
         let mut pace = pace_of(rate);
-        let (mut next, mut left, mut in_a_row) = (None, 0, 0);
+        let mut next = None;
+        let mut left = 0;
+        let mut in_a_row = 0;
         loop {
             let now = unit.config().ingester.finalizer_rate;
             if now != rate {

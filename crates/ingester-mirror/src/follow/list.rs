@@ -104,7 +104,9 @@ impl Follower {
     /// Compares the metadata of all objects with the memory. Returns `None` if too many have changed for single reads.
     async fn changed(&self, ahead: Option<EarlyList>) -> Result<Option<MetadataList>, ApiError> {
         let most = (self.pipeline.known().live() / FEW).clamp(FEWEST, MOST);
-        let (mut began_ahead, mut objects, mut items) = (false, 0, Vec::new());
+        let mut began_ahead = false;
+        let mut objects = 0;
+        let mut items = Vec::new();
         let version = self.metadata(ahead, |partial| {
             let meta = match partial {
                 MetadataEvent::Begin { ahead } => {

@@ -138,11 +138,14 @@ impl Follower {
         for _ in 0..workers.max(1) {
             tasks.spawn(pipeline.clone().work().in_current_span());
         }
-        let (task, until) = (follower.clone(), pipeline.clone());
+        let task = follower.clone();
+        let until = pipeline.clone();
         tasks.spawn(async move { until.until_stopped(task.follow()).await }.in_current_span());
-        let (task, until) = (follower.clone(), pipeline.clone());
+        let task = follower.clone();
+        let until = pipeline.clone();
         tasks.spawn(async move { until.until_stopped(task.resync()).await }.in_current_span());
-        let (task, until) = (follower.clone(), pipeline.clone());
+        let task = follower.clone();
+        let until = pipeline.clone();
         tasks.spawn(async move { until.until_stopped(task.apply_policies()).await }.in_current_span());
         let task = follower.clone();
         let until = pipeline.clone();
@@ -266,7 +269,8 @@ impl Follower {
 
     /// Reads a page of live rows. Each page has its own time limit and its own retries. Returns true if there may be more.
     async fn load_page(&self, after: &mut Box<str>) -> Result<bool, UnitStopError> {
-        let (unit, page) = (self.unit(), &*after);
+        let unit = self.unit();
+        let page = &*after;
         let rows =
             unit.until_done("reading what is stored", move || unit.rows.live(EvictedRows::LeftOut, page, ROWS)).await?;
         let mut known = self.pipeline.known();
@@ -315,13 +319,15 @@ impl Follower {
         arrival: Arrival,
         hold: MemoryReservation,
     ) -> Option<u64> {
-        let (uid, gone) = (uid_of(&identity), arrival == Arrival::Deletion);
+        let uid = uid_of(&identity);
+        let gone = arrival == Arrival::Deletion;
         let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
         self.pipeline.hold_unreadable(&uid, &identity, gone);
         self.pipeline.known().seen(&uid);
         let item = match &identity.name {
             Some(name) if gone && !name.is_empty() => {
-                let (namespace, name) = (identity.namespace.clone().unwrap_or_default(), name.clone());
+                let namespace = identity.namespace.clone().unwrap_or_default();
+                let name = name.clone();
                 Item::look(ObjectRef { uid, namespace, name, version: version.unwrap_or_default() }, LookReason::Due, 0)
             }
             _ => Item::new(Work::Broken { identity, reason }).holding(hold),

@@ -62,7 +62,8 @@ impl Follower {
     /// Judges the kind's rules in rounds, once the first list is in SQL.
     pub(super) async fn apply_policies(&self) {
         let unit = self.unit();
-        let (of, mut told) = (|config: &Config| config.policies.clone(), false);
+        let of = |config: &Config| config.policies.clone();
+        let mut told = false;
         loop {
             let policies = of(&unit.config());
             self.pipeline.review_choices();
@@ -190,7 +191,8 @@ impl Follower {
         let bounds = WeighBounds { most, restore_grace, premise, dependents: &dependents };
         let mut weighed = unit.rows.weigh(&round.leaving, bounds).await?;
         self.check_again(&mut weighed, dependents);
-        let (left, hindered) = (weighed.free.len(), weighed.hindered.len());
+        let left = weighed.free.len();
+        let hindered = weighed.hindered.len();
         let over = round.leaving.len().saturating_sub(left + hindered);
         let rules = round.rules.join(", ");
         if left > 0 || over > 0 {

@@ -60,7 +60,8 @@ impl Follower {
         let unit = self.unit();
         let mut last = Instant::now();
         let mut moves = unit.rows.moves();
-        let (mut backoff, mut again) = (Backoff::new(API_SERVER), None);
+        let mut backoff = Backoff::new(API_SERVER);
+        let mut again = None;
         loop {
             let period = unit.config().ingester.resync_period;
             let soonest = self.refused.load(Ordering::Relaxed).then_some(AFTER_REFUSAL);
@@ -130,7 +131,8 @@ impl Follower {
             tracing::warn!(%error, "Cannot compare the rows with the versions in memory");
         }
         self.begin_list();
-        let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
+        let mut found = 0;
+        let observed = self.observed.load(Ordering::Relaxed);
         let asked = self.unit().cluster.version().await?;
         if asked < observed {
             self.remember_restore();

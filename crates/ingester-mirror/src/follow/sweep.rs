@@ -89,7 +89,8 @@ impl Follower {
     async fn is_too_many(&self, gone: usize) -> bool {
         let unit = self.unit();
         let Some(fuse) = unit.config().ingester.fuse(&unit.kind) else { return false };
-        let (fuse, name) = (&fuse, &unit.name());
+        let fuse = &fuse;
+        let name = &unit.name();
         let ask = || unit.rows.ask_to_sweep(name, gone as u64, fuse);
         let answer = if gone > 0 {
             // Ask the database until it answers: the next list may be far away.

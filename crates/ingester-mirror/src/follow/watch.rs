@@ -29,7 +29,8 @@ impl Follower {
     /// Watches from `version`, and opens the watch again whenever the API server ends it.
     pub(super) async fn watch(&self, mut version: u64) -> WatchEnd {
         let metrics = &self.unit().metrics;
-        let (mut backoff, mut first) = (Backoff::new(API_SERVER), true);
+        let mut backoff = Backoff::new(API_SERVER);
+        let mut first = true;
         loop {
             let begin = Instant::now();
             let ended = tokio::select! {

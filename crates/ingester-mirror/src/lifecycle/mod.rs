@@ -127,7 +127,8 @@ fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
     // A finalizer of a former prefix is removed together with ours. But an object that has only this one still lacks ours.
     let (held, ours) =
         (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));
-    let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta) || circumstances.chosen);
+    let deleting = rules.deletes(meta);
+    let immutable = rules.evicts(meta) || circumstances.chosen;
     let terminating = meta.deletion_timestamp.is_some();
     // Returns the rest of the deletion delay; `None` once the delay has passed. A clock that is behind cannot prolong the delay: it ends at
     // the latest `deletion_delay` after this process first saw the request.
@@ -267,7 +268,8 @@ mod tests {
     #[test]
     fn where_another_ingester_evicts_objects_stay_and_are_evicted_once_they_are_gone() {
         let rules = Rules { evictions: false, finalizer: Finalizer::Existing, ..RULES };
-        let (gone, immutable) = (Circumstances { gone: true, ..NOW }, object(&[OURS], &[(IMMUTABLE, "true")], false));
+        let gone = Circumstances { gone: true, ..NOW };
+        let immutable = object(&[OURS], &[(IMMUTABLE, "true")], false);
         for rules in [rules, Rules { immutable: true, ..rules }] {
             assert_eq!(plan(&immutable, rules, NOW), ObjectPlan::new(LifecycleState::Live, Action::Nothing));
             assert_eq!(plan(&immutable, rules, gone), ObjectPlan::new(LifecycleState::Evicted, Action::Nothing));
@@ -402,7 +404,8 @@ mod tests {
     fn a_program_with_a_name_of_its_own_obeys_its_own_names_and_those_of_before() {
         static OWN: LazyLock<Marks> = LazyLock::new(|| Marks::new("data.example.com", &[]).unwrap());
         static MOVED: LazyLock<Marks> = LazyLock::new(|| Marks::new("data.example.com", &["michelangelo"]).unwrap());
-        let (own, moved) = (Rules { marks: &OWN, ..RULES }, Rules { marks: &MOVED, ..RULES });
+        let own = Rules { marks: &OWN, ..RULES };
+        let moved = Rules { marks: &MOVED, ..RULES };
         let adds = ObjectPlan::new(LifecycleState::Live, Action::AddFinalizer);
         let evicts = ObjectPlan::new(LifecycleState::Evicted, Action::Evict);
         // To this program, the finalizer and the annotations of another ingester have no meaning.

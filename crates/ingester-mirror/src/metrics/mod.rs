@@ -87,7 +87,8 @@ impl Metrics {
         let process = ProcessFamilies::register(&registry)?.for_kind("");
         process.begin();
         let replicas = ReplicaMetrics(Arc::new(ReplicaFamilies::register(&registry)?.for_kind("")));
-        let (kinds, store) = (Mutex::default(), Mutex::default());
+        let kinds = Mutex::default();
+        let store = Mutex::default();
         Ok(Metrics(Arc::new(Inner { registry, families, process, replicas, kinds, store })))
     }
 

@@ -102,7 +102,8 @@ fn the_gauges_of_a_kind_are_the_sums_of_its_controllers() {
         controller.objects(10 * number);
         controller.rejected_objects(number);
     }
-    let (working, also) = (one.work(1), two.work(1));
+    let working = one.work(1);
+    let also = two.work(1);
     let series = |kind: &str| {
         [
             format!("workqueue_depth{{name=\"ingester_{kind}\"}}"),
@@ -210,7 +211,8 @@ fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
 #[test]
 fn what_was_given_away_is_not_shown_here() {
     let (metrics, one) = model();
-    let (two, kind) = (metrics.controller("Model"), "{kind=\"Model\"}");
+    let two = metrics.controller("Model");
+    let kind = "{kind=\"Model\"}";
     for controller in [&one, &two] {
         controller.objects(5);
         controller.rejected_objects(1);

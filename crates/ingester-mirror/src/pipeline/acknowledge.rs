@@ -192,7 +192,8 @@ impl Pipeline {
     pub(super) fn try_again(&self, object: ObjectRef, why: LookReason, attempt: u32, error: &ApiError) {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
-        let (namespace, name) = (&object.namespace, &object.name);
+        let namespace = &object.namespace;
+        let name = &object.name;
         self.known().wait_for(&object.uid);
         // The next round judges an object that a rule chose again.
         let why = if why == LookReason::Judged { LookReason::Due } else { why };
@@ -205,7 +206,8 @@ impl Pipeline {
                 metrics.api_error(&error.code());
                 metrics.reconciled(Outcome::Error, 1);
                 tracing::warn!(%namespace, %name, %error, attempt, "The API server refuses a change of this object");
-                let (api_version, version) = (kind.api_version(), object.version.to_string());
+                let api_version = kind.api_version();
+                let version = object.version.to_string();
                 self.unit.publisher.held(kind, object.subject(&api_version, &version), &error.to_string());
                 pause
             }

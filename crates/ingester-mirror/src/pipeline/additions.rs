@@ -202,7 +202,8 @@ impl Pipeline {
         self.unit.metrics.finalizer_given_up(why);
         tracing::warn!(namespace = %meta.namespace, name = %meta.name, resource_version = meta.resource_version,
             reason, "Finalizer given up: the object is mirrored without it, and its last state may be missed when it is deleted");
-        let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
+        let api_version = kind.api_version();
+        let version = meta.resource_version.to_string();
         let object = ObjectRef::from_meta(meta);
         self.unit.publisher.finalizer_given_up(kind, object.subject(&api_version, &version), reason);
     }

@@ -81,7 +81,8 @@ impl Pipeline {
         let reasons = |rejected: &'_ [RejectedObject]| -> HashMap<Box<str>, String> {
             rejected.iter().map(|rejected| (rejected.uid.clone(), rejected.reason.clone())).collect()
         };
-        let (mut refused, mut postponed) = (reasons(&report.rejected), reasons(&report.postponed));
+        let mut refused = reasons(&report.rejected);
+        let mut postponed = reasons(&report.postponed);
         let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
         for its in all {
             self.unit.metrics.lag(its.trail.since.elapsed());
@@ -155,7 +156,8 @@ impl Pipeline {
         if changes.is_empty() {
             return Ok(Some(Report::default()));
         }
-        let (count, begin) = (changes.len(), Instant::now());
+        let count = changes.len();
+        let begin = Instant::now();
         let changes = &latest_of_each(changes);
         let write = async || match self.is_outdated(restores) {
             true => Ok(None),
@@ -247,7 +249,8 @@ impl Pipeline {
             }
         }
         if before == Some(RowState::Rejected) && matches!(its.becomes, StateAfterCommit::Stored(..)) {
-            let (api_version, version) = (self.unit.kind.api_version(), version.to_string());
+            let api_version = self.unit.kind.api_version();
+            let version = version.to_string();
             self.unit.publisher.mirrored(&self.unit.kind, its.object.subject(&api_version, &version));
         }
         metrics.reconciled(if its.again.is_some() { Outcome::RequeueAfter } else { Outcome::Success }, 1);
@@ -267,7 +270,8 @@ impl Pipeline {
             tracing::error!(namespace = %object.namespace, name = %object.name,
                 resource_version = object.version, reason = reject.reason,
                 "Object rejected: recorded in ingester_rejects, to be tried again when it changes");
-            let (api_version, version) = (self.unit.kind.api_version(), object.version.to_string());
+            let api_version = self.unit.kind.api_version();
+            let version = object.version.to_string();
             self.unit.publisher.rejected(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
             if held {
                 self.unit.publisher.held(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);

@@ -79,7 +79,8 @@ impl Pipeline {
             row = seen.res_version, object = meta.resource_version,
             "Ghost: this object was evicted from etcd and is there again, in another state than its row holds; \
              both are left alone: decide with `ingester ghosts`");
-        let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
+        let api_version = kind.api_version();
+        let version = meta.resource_version.to_string();
         let reference = ObjectRef::from_meta(meta);
         self.unit.publisher.ghost(kind, reference.subject(&api_version, &version));
     }

@@ -13,7 +13,8 @@ impl Pipeline {
         self.unit.metrics.annotation_ignored();
         tracing::warn!(namespace = %meta.namespace, name = %meta.name, %annotation,
             "Annotation ignored: the kind is not evictable, so the object stays in the cluster");
-        let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
+        let api_version = kind.api_version();
+        let version = meta.resource_version.to_string();
         let object = ObjectRef::from_meta(meta);
         self.unit.publisher.annotation_ignored(kind, object.subject(&api_version, &version), annotation);
     }

@@ -346,7 +346,8 @@ impl Contents {
     }
 
     fn take(&mut self, most: usize, most_bytes: usize) -> Vec<Item> {
-        let (mut items, mut bytes) = (Vec::new(), 0);
+        let mut items = Vec::new();
+        let mut bytes = 0;
         while items.len() < most {
             let Some(size) = self.order.front().and_then(|uid| self.waiting.get(uid)).map(Item::bytes) else { break };
             if !items.is_empty() && bytes + size > most_bytes {

@@ -61,7 +61,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_first_change_is_written_at_once_and_the_others_at_the_end_of_each_window() {
         let second = Duration::from_secs(1);
-        let (mut settling, mut written) = (SettlingObjects::default(), Vec::new());
+        let mut settling = SettlingObjects::default();
+        let mut written = Vec::new();
         for at in 0..100 {
             // The object changes each second, with a pause in between.
             if !(50..80).contains(&at) {

@@ -140,7 +140,8 @@ impl Item {
         let since = self.trail.since.min(new.trail.since);
         let mut item = match (&self.work, &new.work) {
             (Work::Object { object: old, .. }, Work::Object { object, arrival }) => {
-                let (before, after) = (old.meta().resource_version, object.meta().resource_version);
+                let before = old.meta().resource_version;
+                let after = object.meta().resource_version;
                 match arrival {
                     _ if after >= before => new,
                     // A list is later than an object that was received before it, and yet this one has an older version.
@@ -185,7 +186,8 @@ pub(crate) fn uid_of(identity: &Identity) -> Box<str> {
         Some(uid) if !uid.is_empty() => uid.clone(),
         _ => {
             let text = |part: &Option<Box<str>>| part.as_deref().unwrap_or_default().to_owned();
-            let (api_version, kind) = (text(&identity.api_version), text(&identity.kind));
+            let api_version = text(&identity.api_version);
+            let kind = text(&identity.kind);
             name_based_uid(&api_version, &kind, &text(&identity.namespace), &text(&identity.name))
         }
     }

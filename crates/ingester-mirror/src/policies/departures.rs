@@ -90,7 +90,8 @@ pub async fn departures(
         .ask_about(kind, &all, store.limits())?
         .page(&RequestedParts { places, labels: false }, MOST, None)
         .await?;
-    let (rows, has_more) = (page.rows, page.next.is_some());
+    let rows = page.rows;
+    let has_more = page.next.is_some();
     if rows.is_empty() {
         return Ok(Departures::default());
     }
@@ -118,7 +119,8 @@ pub async fn departures(
             Some(mark) => DepartureCause::Annotation(*mark),
             None => DepartureCause::Rules(by.map(|(rule, ..)| (*rule).clone()).collect()),
         };
-        let (namespace, name) = (row.get_text(base::NAMESPACE).into(), row.get_text(base::NAME).into());
+        let namespace = row.get_text(base::NAMESPACE).into();
+        let name = row.get_text(base::NAME).into();
         Some(Departure {
             namespace,
             name,

@@ -71,7 +71,8 @@ mod tests {
     #[test]
     fn a_member_that_comes_or_goes_moves_few_units() {
         let units = units(60);
-        let (three, four) = (owners(&["a", "b", "c"], &units), owners(&["a", "b", "c", "d"], &units));
+        let three = owners(&["a", "b", "c"], &units);
+        let four = owners(&["a", "b", "c", "d"], &units);
         let moved = three.iter().filter(|(unit, owner)| four[*unit] != **owner).count();
         // The fourth member gets 15 units. Some other units move because the shares have become smaller.
         assert!((15..=30).contains(&moved), "{moved}");
@@ -79,7 +80,8 @@ mod tests {
 
     #[test]
     fn a_unit_goes_to_who_serves_it() {
-        let (old, new) = (units(4), BTreeSet::from(["Kind9".to_owned(), "Kind0".to_owned()]));
+        let old = units(4);
+        let new = BTreeSet::from(["Kind9".to_owned(), "Kind0".to_owned()]);
         let living = BTreeMap::from([("old", &old), ("new", &new)]);
         let owners = assign(&living);
         assert_eq!((owners["Kind9"], owners["Kind3"]), ("new", "old"));

@@ -275,7 +275,8 @@ mod tests {
 
     /// Returns a server that gives these answers, and the version from which each watch was requested, `list` for a list.
     fn server(answers: Vec<(u16, String)>) -> (KubeLeases, RequestLog) {
-        let (asked, mut answers) = (RequestLog::default(), VecDeque::from(answers));
+        let asked = RequestLog::default();
+        let mut answers = VecDeque::from(answers);
         let asks = asked.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
             let query = request.uri().query().unwrap_or_default().to_owned();

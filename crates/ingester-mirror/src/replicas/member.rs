@@ -140,7 +140,8 @@ impl Member {
             .collect();
         let stale = self.peers.values().filter(|peer| !lives(peer)).map(|peer| peer.record.clone()).collect();
         let claims = own.into_iter().chain(running.iter()).cloned().collect();
-        let (living, units) = (living.len(), owners.len());
+        let living = living.len();
+        let units = owners.len();
         self.begun.clone_from(&may_run);
         MemberPlan { claims, may_run, stale, living, units, mixed }
     }

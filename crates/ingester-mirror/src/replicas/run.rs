@@ -212,7 +212,8 @@ impl Membership {
     /// just started cannot know why a Lease disappears, and would wait for its units.
     async fn clear(&self, stale: &[Record]) {
         let changes = stale.iter().take(OTHERS).map(|record| async move {
-            let (lease, holder) = (&record.name, &record.holder);
+            let lease = &record.name;
+            let holder = &record.holder;
             let done = match record.claims.is_empty() {
                 true => self.leases.delete(record).await,
                 false => self.leases.replace(&record.left(self.notice())).await.map(drop),
@@ -463,12 +464,14 @@ mod tests {
     /// Returns how many Leases exist after a minute in which a member finds this many Leases of dead members, and true if it lost its own.
     async fn removed(dead: u32, deletion: Duration) -> (usize, bool) {
         let server = Arc::new(LeaseServer { leases: Mutex::default(), deletion });
-        let (units, metrics) = (BTreeSet::from(["Model".to_owned()]), Metrics::new().unwrap());
+        let units = BTreeSet::from(["Model".to_owned()]);
+        let metrics = Metrics::new().unwrap();
         for number in 0..dead {
             let dead = Record::member(&format!("dead-{number}"), "pod", units.clone(), units.clone());
             server.store(&Record { duration: Duration::from_secs(5), ..dead });
         }
-        let (assignment, stop) = (Assignment::of_members(), CancellationToken::new());
+        let assignment = Assignment::of_members();
+        let stop = CancellationToken::new();
         let member = Membership {
             leases: server.clone(),
             group: "g".into(),

@@ -263,7 +263,8 @@ thread_local! {
 /// Starts a process.
 fn start(world: &World) {
     let assignment = Assignment::of_members();
-    let (stop, frozen) = (CancellationToken::new(), FreezeDeadline::default());
+    let stop = CancellationToken::new();
+    let frozen = FreezeDeadline::default();
     let number = {
         let mut state = world.state();
         let now = Instant::now();
@@ -297,11 +298,14 @@ fn start(world: &World) {
     };
     let mut tasks = Vec::new();
     // In the same order as the program: the units end first, then the member leaves.
-    let (left, ended) = (CancellationToken::new(), Arc::new(Notify::new()));
+    let left = CancellationToken::new();
+    let ended = Arc::new(Notify::new());
     let membership = member.run(left.clone());
     tasks.push(tokio::spawn(freezable(frozen.clone(), membership)).abort_handle());
     for unit in units() {
-        let (world, assignment, stop) = (world.clone(), assignment.clone(), stop.clone());
+        let world = world.clone();
+        let assignment = assignment.clone();
+        let stop = stop.clone();
         let worker = async move {
             loop {
                 let Some(mut held) = stop.run_until_cancelled(assignment.hold(&unit)).await else { return };
@@ -329,7 +333,8 @@ fn start(world: &World) {
         };
         tasks.push(tokio::spawn(freezable(frozen.clone(), worker)).abort_handle());
     }
-    let (world_of, stopped) = (world.clone(), stop);
+    let world_of = world.clone();
+    let stopped = stop;
     tokio::spawn(async move {
         stopped.cancelled().await;
         sleep(Duration::from_millis(1600)).await;
@@ -417,7 +422,8 @@ fn wrong(world: &World) -> Option<String> {
         }
     }
     let loads = living.iter().map(|node| node.assignment.running().len());
-    let (least, most) = (loads.clone().min()?, loads.max()?);
+    let least = loads.clone().min()?;
+    let most = loads.max()?;
     if most > units().len().div_ceil(living.len()) {
         return Some(format!("the parts are of {least} to {most} units"));
     }

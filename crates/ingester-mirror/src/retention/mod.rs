@@ -141,7 +141,8 @@ impl RetentionTask {
 
     /// Purges a kind's rows as its rules say, and counts the rows that judging rules let go.
     async fn purge_rows(&self, kind: &Kind, stop: &CancellationToken) {
-        let (mut dry, mut waiting) = (0, 0);
+        let mut dry = 0;
+        let mut waiting = 0;
         for state in RetainedState::ALL {
             let config = self.live.now();
             if !leads(kind, &config, &self.assignment) {

@@ -206,7 +206,8 @@ async fn run_until(store: &Arc<Store>, text: &str, left: &[&str], lines: &[(&str
     let looking = async {
         loop {
             let rows = store.read_stored(MODEL.table(), &["a", "b", "c", "d", "e"]).await.unwrap();
-            let (there, rendered) = (rows.iter().map(|row| &*row.uid), metrics.render());
+            let there = rows.iter().map(|row| &*row.uid);
+            let rendered = metrics.render();
             let says = |(name, value): &(&str, u64)| {
                 rendered.contains(&format!("ingester_{name}{{kind=\"Model\"}} {value}\n"))
             };

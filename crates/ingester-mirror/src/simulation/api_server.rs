@@ -263,7 +263,8 @@ impl World {
         let (version, start) = match next {
             None => {
                 let things = self.server.things.values().filter(|thing| is_of(namespace, thing.namespace));
-                let (things, version) = (things.cloned().collect(), self.server.version);
+                let things = things.cloned().collect();
+                let version = self.server.version;
                 self.server.lists.push(OpenList { version, namespace, things, since: Instant::now() });
                 (version, 0)
             }

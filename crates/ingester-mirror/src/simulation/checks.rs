@@ -182,8 +182,10 @@ impl Truth {
 /// Checks an ingester's write of a row.
 pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredRow) {
     let Some(old) = old else { return };
-    let (stored, uid) = (old.version(), &*new.uid);
-    let (deleted, evicted) = (new.delete_time.is_some(), new.evict_time.is_some());
+    let stored = old.version();
+    let uid = &*new.uid;
+    let deleted = new.delete_time.is_some();
+    let evicted = new.evict_time.is_some();
     let was = world.truth.was(uid, new.res_version, old.since);
     let newer = new.res_version > stored.res_version;
     let not_earlier = Some(new.res_version).filter(|version| *version >= stored.res_version);
@@ -448,7 +450,8 @@ mod tests {
             (thing.deletion, thing.immutable) = (Some(0), true);
         });
         let evicted = thing(&sim.world());
-        let (mut state, mut states) = (evicted.clone(), Vec::new());
+        let mut state = evicted.clone();
+        let mut states = Vec::new();
         state.immutable = !outlived;
         for finalizers in [evicted.finalizers.clone(), Vec::new()] {
             tokio::time::advance(Duration::from_secs(1)).await;
@@ -492,7 +495,8 @@ mod tests {
         stays.deleting = false;
         world.put(stays);
         let states = [leaving, thing(&world)];
-        let (live, row) = (row(&states[stored], None, None), row(&states[marked], Some(Micros(1)), None));
+        let live = row(&states[stored], None, None);
+        let row = row(&states[marked], Some(Micros(1)), None);
         let seen = live.version();
         world.write("i0", vec![RowChange::Row(live)]);
         let Some(kept) = world.database.rows.get_mut(&row.uid) else { return Some("no row".into()) };

@@ -25,7 +25,9 @@ fn error(doing: &str) -> impl Fn(u16) -> ApiError {
 impl Cluster for Client {
     fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
         async move {
-            let (token, who, namespace) = (next.map(str::to_owned), self.name(), self.namespace);
+            let token = next.map(str::to_owned);
+            let who = self.name();
+            let namespace = self.namespace;
             let key = format!("list {limit} {}", next.unwrap_or_default());
             let page = self.request(Service::ApiServer, key, move |world| {
                 let (version, next, items) =
@@ -42,7 +44,9 @@ impl Cluster for Client {
 
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
         async move {
-            let (token, who, namespace) = (next.map(str::to_owned), self.name(), self.namespace);
+            let token = next.map(str::to_owned);
+            let who = self.name();
+            let namespace = self.namespace;
             let key = format!("list metadata {}", next.unwrap_or_default());
             let page = self.request(Service::ApiServer, key, move |world| {
                 let item = |thing: &FakeObject| serde_json::from_value::<PartialObjectMeta>(thing.metadata());
@@ -83,7 +87,8 @@ impl Cluster for Client {
 
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
         async move {
-            let (who, ingester) = (self.name(), self.ingester);
+            let who = self.name();
+            let ingester = self.ingester;
             let open = self.request(Service::ApiServer, "watch".into(), move |world| {
                 // A server that is starting does not know the kind.
                 world.server.changes()?;
@@ -94,7 +99,8 @@ impl Cluster for Client {
                 let weather = world.weather;
                 let now = Instant::now();
                 let dies = world.chance(weather.watch).then(|| now + world.up_to(60_000));
-                let (ingesters, behind) = (world.ingesters.len(), world.more.lags && world.dice.u32(..3) == 0);
+                let ingesters = world.ingesters.len();
+                let behind = world.more.lags && world.dice.u32(..3) == 0;
                 world.server.again.listed(ingester, ingesters);
                 let lag = Duration::from_millis(if behind { world.dice.u64(1..20_000) } else { 0 });
                 Ok(OpenWatch {
@@ -142,7 +148,8 @@ impl Cluster for Client {
 
     fn look<'a>(&'a self, _namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
         async move {
-            let (name, who) = (name.to_owned(), self.name());
+            let name = name.to_owned();
+            let who = self.name();
             let key = format!("look {name}");
             let look = self.request(Service::ApiServer, key, move |world| {
                 world.server.answers()?;
@@ -169,7 +176,9 @@ impl Cluster for Client {
         patch: &'a Value,
     ) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
         async move {
-            let (of, patch, who) = (name.to_owned(), patch.clone(), self.name());
+            let of = name.to_owned();
+            let patch = patch.clone();
+            let who = self.name();
             let key = format!("patch {name} v{}", patch[1]["value"].as_str().unwrap_or_default());
             let patched = self.request(Service::ApiServer, key, move |world| world.patch(&who, &of, &patch)).await;
             if patched.is_err() {
@@ -182,8 +191,12 @@ impl Cluster for Client {
 
     fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
         async move {
-            let (name, uid, version) = (meta.name.to_string(), meta.uid.to_string(), meta.resource_version);
-            let (who, ingester, life) = (self.name(), self.ingester, self.life);
+            let name = meta.name.to_string();
+            let uid = meta.uid.to_string();
+            let version = meta.resource_version;
+            let who = self.name();
+            let ingester = self.ingester;
+            let life = self.life;
             let key = format!("delete {name} v{version}");
             self.sim.world().before_sending_deletion(ingester, meta);
             let deleted = self.request(Service::ApiServer, key, move |world| {
@@ -211,7 +224,8 @@ impl Client {
         cut: Streams,
         read: fn(Box<str>) -> Result<T, u16>,
     ) -> Result<Option<ListStream<T>>, ApiError> {
-        let (who, namespace) = (self.name(), self.namespace);
+        let who = self.name();
+        let namespace = self.namespace;
         let open = self.request(Service::ApiServer, key.into(), move |world| {
             world.server.answers()?;
             if world.server.streams == Streams::Missing {

@@ -407,7 +407,8 @@ impl World {
     }
 
     pub(super) fn store(&mut self, row: StoredRow, old: Option<KeptRow>) {
-        let (uid, was) = (row.uid.clone(), old.as_ref().is_some_and(|old| old.row.delete_time.is_some()));
+        let uid = row.uid.clone();
+        let was = old.as_ref().is_some_and(|old| old.row.delete_time.is_some());
         if row.delete_time.is_none() {
             self.database.marked.remove(&uid);
         } else if !was {
@@ -475,7 +476,9 @@ fn change_origin(change: &RowChange) -> Option<Origin> {
 pub(super) fn told_change(change: &RowChange) -> String {
     let row = |row: &Row| {
         let version = row.version();
-        let (res_version, deleted, evicted) = (version.res_version, version.deleted, version.evicted());
+        let res_version = version.res_version;
+        let deleted = version.deleted;
+        let evicted = version.evicted();
         format!(
             "{} v{res_version}{}{}",
             row.uid,

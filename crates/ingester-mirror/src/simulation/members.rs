@@ -158,7 +158,8 @@ pub(super) fn begin(seed: u64) {
 
 /// Runs one life of a member, until it must stop. An error is the message of a panic.
 pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) -> Result<(), String> {
-    let (config, assignment) = (unit.config(), Assignment::of_members());
+    let config = unit.config();
+    let assignment = Assignment::of_members();
     let heard = client.sim.world().reports.metrics.clone();
     let metrics = match heard.map_or_else(Metrics::new, Ok) {
         Ok(metrics) => metrics,
@@ -188,10 +189,12 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
     };
     let suspension = Suspension::new(&[client.kind], &config, &metrics);
     let left = CancellationToken::new();
-    let (mut members, mut units) = (JoinSet::new(), JoinSet::new());
+    let mut members = JoinSet::new();
+    let mut units = JoinSet::new();
     members.spawn(freezable(frozen.clone(), member.run(left.clone())));
     for part in &parts {
-        let (shard, assignment) = (part.shard, assignment.clone());
+        let shard = part.shard;
+        let assignment = assignment.clone();
         let whole = Arc::new(Client { unit: part.name().into(), ..client.clone() });
         let unit = Unit {
             shard,
@@ -224,7 +227,8 @@ pub(super) async fn befall(sim: Sim, seed: u64) {
     while !sim.world().calm {
         tokio::time::sleep(Duration::from_millis(rng.u64(1..20_000))).await;
         let mut world = sim.world();
-        let (member, millis) = (rng.usize(..world.ingesters.len()), rng.u64(1..TROUBLE));
+        let member = rng.usize(..world.ingesters.len());
+        let millis = rng.u64(1..TROUBLE);
         let until = Instant::now() + Duration::from_millis(millis);
         match rng.u32(..3) {
             _ if world.calm => {}

@@ -79,7 +79,8 @@ impl World {
     pub(super) fn confirmed(&mut self, uid: &str) {
         let confirmed = self.database.rows.get(uid).filter(|kept| kept.row.eviction == Eviction::Confirmed);
         let Some(kept) = confirmed.filter(|_| !self.copies.has(uid)) else { return };
-        let (content, told) = (content(&kept.row), kept.told());
+        let content = content(&kept.row);
+        let told = kept.told();
         self.copies.rows.insert(uid.into(), content);
         if !self.truth.was_gone(uid) {
             self.violate(format!("an eviction is confirmed when the object is gone: {told}"));
@@ -135,7 +136,8 @@ impl World {
         let Some(copy) = self.copies.rows.get(&new.uid) else { return };
         if content(new) != *copy || new.eviction != Eviction::Confirmed {
             let what = "the only copy of an object changes by nothing that the cluster says";
-            let (deleted, evicted) = (new.delete_time.is_some(), new.evict_time.is_some());
+            let deleted = new.delete_time.is_some();
+            let evicted = new.evict_time.is_some();
             let new = format!("v{} deleted {deleted} evicted {evicted}", new.res_version);
             self.violate(format!("{what}: {}, is written over as {new}", old.told()));
         }
@@ -184,7 +186,8 @@ impl World {
 
     /// Gives an evicted row another label, in the next version.
     fn label(&mut self, old: &KeptRow) {
-        let (mut row, label) = (old.row.clone(), self.dice.u32(..9).to_string());
+        let mut row = old.row.clone();
+        let label = self.dice.u32(..9).to_string();
         let mut object: Value = serde_json::from_str(read_text(&row, base::JSON)).unwrap_or_default();
         row.res_version += 1;
         object["metadata"]["labels"] = serde_json::json!({ "label": label });
@@ -247,7 +250,8 @@ impl World {
         }
         self.note("user", &format!("restores {}", old.told()));
         let part = |text: &Value| text.as_str().unwrap_or_default().to_owned();
-        let (owner, label) = (part(&object["spec"]["owner"]), part(&object["metadata"]["labels"]["label"]));
+        let owner = part(&object["spec"]["owner"]);
+        let label = part(&object["metadata"]["labels"]["label"]);
         self.create(&name, |thing| {
             (thing.flavour, thing.owner, thing.label) =
                 (Flavour::Plain, owner.parse().unwrap_or_default(), label.parse().ok());

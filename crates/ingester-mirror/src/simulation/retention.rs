@@ -373,7 +373,8 @@ impl World {
 
     /// Checks the purge of a row by a rule.
     fn before_purge(&mut self, kept: &KeptRow) {
-        let (told, uid) = (kept.told(), &kept.row.uid);
+        let told = kept.told();
+        let uid = &kept.row.uid;
         if self.more.dry {
             self.violate(format!("no evicted row is purged without a rule that is enforced: {told}"));
         }

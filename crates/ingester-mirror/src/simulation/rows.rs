@@ -41,7 +41,8 @@ impl Client {
     /// Backfills in a loop, as the program does concurrently with the mirror.
     pub(super) async fn backfill(self) {
         loop {
-            let (kind, who) = (self.kind, self.name());
+            let kind = self.kind;
+            let who = self.name();
             drop(self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await);
             tokio::time::sleep(BACKFILL).await;
         }
@@ -86,7 +87,8 @@ impl Client {
     pub(super) async fn retain(self) {
         loop {
             tokio::time::sleep(RETENTION_PAUSE).await;
-            let (who, now) = (self.name(), self.now());
+            let who = self.name();
+            let now = self.now();
             drop(self.change("purge", String::new(), move |world| world.purge(&who, now)).await);
         }
     }
@@ -162,7 +164,9 @@ impl Rows for Client {
                 self.sim.world().works(self.ingester, &self.unit);
                 self.sim.report();
             }
-            let (changes, who, member) = (changes.to_vec(), self.name(), self.ingester);
+            let changes = changes.to_vec();
+            let who = self.name();
+            let member = self.ingester;
             let sent = Instant::now();
             let key = changes.iter().map(told_change).collect::<Vec<_>>().join(", ");
             let report = self.change("write", key, move |world| {
@@ -199,7 +203,8 @@ impl Rows for Client {
 
     fn read_stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
         async move {
-            let (uids, columns) = (owned(uids), self.kind.table().columns.len());
+            let uids = owned(uids);
+            let columns = self.kind.table().columns.len();
             let seen =
                 move |kept: &KeptRow| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
             let stored = self.query("stored", uids.join(" "), move |world| {
@@ -257,7 +262,8 @@ impl Rows for Client {
 
     fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
-            let (uids, who) = (owned(uids), self.name());
+            let uids = owned(uids);
+            let who = self.name();
             let forgotten = self.change("forget rejects", uids.join(" "), move |world| {
                 for uid in uids {
                     world.note(&who, &format!("reject forgotten: {uid}"));
@@ -271,7 +277,8 @@ impl Rows for Client {
 
     fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
-            let (rejects, who) = (rejects.to_vec(), self.name());
+            let rejects = rejects.to_vec();
+            let who = self.name();
             let key = rejects.iter().map(|reject| reject.uid.clone()).collect::<Vec<_>>().join(" ");
             let recorded = self.change("record rejects", key, move |world| {
                 for Reject { uid, namespace, res_version, reason, .. } in rejects {
@@ -303,7 +310,8 @@ impl Rows for Client {
         fuse: &'a Fuse,
     ) -> BoxFuture<'a, Result<Sweep, StoreError>> {
         async move {
-            let (unit, fuse) = (unit.to_owned(), fuse.clone());
+            let unit = unit.to_owned();
+            let fuse = fuse.clone();
             let asked = self.change("ask to sweep", format!("{unit} {gone}"), move |world| {
                 let now = Micros(world.micros());
                 let before = world.database.accounts.get(&unit).cloned().unwrap_or_default();

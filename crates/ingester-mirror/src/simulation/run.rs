@@ -86,7 +86,8 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
     runtime.block_on(async {
         let mut rng = fastrand::Rng::with_seed(!seed);
         let more = if is_kept(seed) { ExtraTroubles::default() } else { ExtraTroubles::from_seed(seed) };
-        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::from_seed(seed, &mut rng, more));
+        let ingesters = rng.usize(1..=3);
+        let troubles = Troubles::from_seed(seed, &mut rng, more);
         let shards = members::are_in(seed).then(|| 1 + (seed / 7 % 2) as u32);
         let ingesters = if shards.is_some() { ingesters.max(2) } else { ingesters };
         // Two concurrent ingesters would disagree about the filter.
@@ -189,7 +190,8 @@ async fn all(sim: &Sim, troubles: Troubles) {
         world.violate(format!("at rest, no more: {wrong}"));
     }
     // Objects that leave in the meantime cause work, too.
-    let (requests, objects) = (world.requests - requests, world.server.things.len().max(before));
+    let requests = world.requests - requests;
+    let objects = world.server.things.len().max(before);
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
     let is_refused = |thing: &&FakeObject| thing.undeletable.is_some() || thing.unpatchable.is_some();
     let refused = world.server.things.values().filter(is_refused).count();

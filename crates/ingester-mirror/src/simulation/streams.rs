@@ -166,7 +166,8 @@ impl OpenWatch {
 
     fn step(&mut self, client: &Client) -> Step {
         let mut world = client.sim.world();
-        let (weather, now) = (world.weather, Instant::now());
+        let weather = world.weather;
+        let now = Instant::now();
         let delay = if world.chance(weather.slow) { world.up_to(20_000) } else { world.up_to(20) };
         let server = world.server_of(client.ingester);
         if server.epoch != self.epoch || client.is_cut_off(&world) {

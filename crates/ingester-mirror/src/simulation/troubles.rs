@@ -105,7 +105,8 @@ impl ExtraTroubles {
             return ExtraTroubles { tables: true, filters: true, ..ExtraTroubles::default() };
         }
         // Troubles that only a resync finds are left out without resyncs.
-        let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
+        let unaided = seed % 4 == 1;
+        let members = super::members::are_in(seed);
         let dependents = super::dependents::are_in(seed);
         let prompt = !dependents;
         let restoring = seed % 16 == 11;

@@ -83,7 +83,8 @@ fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
             world.server.compact();
         }
         2 | 3 => {
-            let (down, starting) = (world.up_to(8000), world.up_to(8000));
+            let down = world.up_to(8000);
+            let starting = world.up_to(8000);
             tokio::spawn(restart(sim.clone(), down, starting));
         }
         4 => {
@@ -129,7 +130,8 @@ fn befall_more(sim: &Sim, world: &mut World) {
         world.server.undeletable = Some(Instant::now() + Duration::from_millis(pause));
     }
     if more.failovers && world.dice.u32(..15) == 0 {
-        let (lost, down) = (world.dice.u64(1..5000), world.dice.u64(1..5000));
+        let lost = world.dice.u64(1..5000);
+        let down = world.dice.u64(1..5000);
         tokio::spawn(fail_over(sim.clone(), Duration::from_millis(lost), Duration::from_millis(down)));
     }
 }
@@ -271,8 +273,10 @@ fn flavour(world: &mut World) -> Flavour {
 fn create(world: &mut World, name: &str) {
     let flavour = flavour(world);
     let unpatchable = (world.rng.u32(..12) == 0).then_some(500);
-    let (immutable, other) = (world.rng.u32(..8) == 0, world.rng.u32(..8) == 0);
-    let (forbidden, owner) = (forbidden(world), owner(world));
+    let immutable = world.rng.u32(..8) == 0;
+    let other = world.rng.u32(..8) == 0;
+    let forbidden = forbidden(world);
+    let owner = owner(world);
     let flavour = if world.more.dependents && owner.is_some() { world.flavour_of_dependent() } else { flavour };
     let lingers = world.more.lingers && world.dice.u32(..2) == 0;
     // The number decides if an object is done. Without it, rules take only few.

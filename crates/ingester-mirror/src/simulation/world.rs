@@ -322,13 +322,15 @@ impl Client {
             Service::ApiServer => weather.api_server,
             Service::Database => weather.database,
         };
-        let (mut before, mut after) = (world.up_to(10), world.up_to(10));
+        let mut before = world.up_to(10);
+        let mut after = world.up_to(10);
         if world.chance(weather.slow) {
             // Longer than any sender waits, or a little less.
             let long = world.up_to(LONG.as_secs() * 1000);
             if world.rng.bool() { before = long } else { after = long }
         }
-        let (mut fails, mut is_lost) = (world.chance(trouble), world.chance(trouble / 2));
+        let mut fails = world.chance(trouble);
+        let mut is_lost = world.chance(trouble / 2);
         if self.is_cut_off(&world) && service == Service::ApiServer {
             // Requests that were on their way at the cut may have arrived.
             fails |= world.rng.u32(..4) > 0;

@@ -304,7 +304,9 @@ mod tests {
     #[tokio::test]
     async fn kinds_with_one_table_are_not_mirrored() {
         let other = Kind::new(Definition { kind: "Other", ..*MODEL.definition() }, *MODEL.functions());
-        let (kinds, config, metrics) = ([MODEL, other], Config::default(), Metrics::new().unwrap());
+        let kinds = [MODEL, other];
+        let config = Config::default();
+        let metrics = Metrics::new().unwrap();
         let context = context(&Arc::new(Store::in_memory(&[MODEL]).await.unwrap()), &config, &metrics);
         let suspension = Suspension::new(&kinds, &config, &metrics);
         let ran = run(context, &kinds, &Live::fixed(config), &suspension, CancellationToken::new()).await;
@@ -333,7 +335,8 @@ mod tests {
         let context = context(&Arc::new(Store::in_memory(&[MODEL]).await.unwrap()), &config, &metrics);
         let context = Context { client: Client::new(tower::service_fn(answer_not_found), "default"), ..context };
         let suspension = Suspension::new(&[MODEL], &config, &metrics);
-        let (live, exit) = (Live::fixed(config), CancellationToken::new());
+        let live = Live::fixed(config);
+        let exit = CancellationToken::new();
         let warned = async {
             let is_warning = |line: &&str| line.contains("This kind is not installed");
             loop {
@@ -360,11 +363,14 @@ mod tests {
     async fn list_all(store: &Arc<Store>, config: &Config) -> f64 {
         let metrics = Metrics::new().unwrap();
         let context = context(store, config, &metrics);
-        let (exit, suspension) = (CancellationToken::new(), Suspension::new(&[MODEL], config, &metrics));
-        let (live, end) = (Live::fixed(config.clone()), exit.clone());
+        let exit = CancellationToken::new();
+        let suspension = Suspension::new(&[MODEL], config, &metrics);
+        let live = Live::fixed(config.clone());
+        let end = exit.clone();
         let running = tokio::spawn(async move { run(context, &[MODEL], &live, &suspension, end).await });
         let value = |name: &str| {
-            let (text, start) = (metrics.render(), format!("{name}{{kind=\"Model\"}} "));
+            let text = metrics.render();
+            let start = format!("{name}{{kind=\"Model\"}} ");
             text.lines().find_map(|line| line.strip_prefix(&start)?.parse().ok()).unwrap_or(-1.0)
         };
         let listed = async {
@@ -399,7 +405,8 @@ mod tests {
     /// Rows that one namespace marked count for the next, even if the first wants to mark nothing more.
     #[tokio::test]
     async fn rows_that_were_marked_count_for_the_limit_of_the_kind() {
-        let (store, mut config) = (create_store().await, Config::default());
+        let store = create_store().await;
+        let mut config = Config::default();
         config.ingester.sweep_limit = SweepLimit::from_rows(10);
         for (namespace, refused, left) in [(0, 0.0, 24), (0, 0.0, 24), (1, 1.0, 24)] {
             config.ingester.namespaces = vec![NAMESPACES[namespace].to_owned()];
@@ -409,7 +416,8 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_cluster_costs_a_kind_no_more_rows_than_its_limit_whatever_its_namespaces() {
-        let (store, mut config) = (create_store().await, Config::default());
+        let store = create_store().await;
+        let mut config = Config::default();
         config.ingester.namespaces = NAMESPACES.map(str::to_owned).to_vec();
         config.ingester.sweep_limit = SweepLimit::from_rows(10);
         // The first process, and one that is started after it.
@@ -425,7 +433,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_kind_that_is_given_away_leaves_no_metrics_behind() {
-        let (metrics, config) = (Metrics::new().unwrap(), Config::default());
+        let metrics = Metrics::new().unwrap();
+        let config = Config::default();
         let suspension = Suspension::new(&[MODEL], &config, &metrics);
         let assignment = Assignment::of_members();
         let context = Context {

@@ -217,7 +217,8 @@ mod tests {
 
     impl World {
         async fn new() -> Self {
-            let (config, metrics) = (Config::default(), Metrics::new().unwrap());
+            let config = Config::default();
+            let metrics = Metrics::new().unwrap();
             let refused = |_: http::Request<kube::client::Body>| async {
                 Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
             };
@@ -283,7 +284,8 @@ mod tests {
     #[tokio::test]
     async fn a_unit_that_another_member_took_over_is_left_to_its_records() {
         let world = World::new().await;
-        let (mut before, mut after) = (world.recorder(), world.recorder());
+        let mut before = world.recorder();
+        let mut after = world.recorder();
         before.look().await.unwrap();
         after.member = "other".to_owned();
         after.look().await.unwrap();
@@ -299,7 +301,8 @@ mod tests {
     #[tokio::test]
     async fn a_rule_is_recorded_after_its_rounds_until_it_is_removed() {
         let world = World::new().await;
-        let (mut recorder, metrics) = (world.recorder(), &world.units[0].metrics);
+        let mut recorder = world.recorder();
+        let metrics = &world.units[0].metrics;
         let now = world.context.store.now().0 / 1_000_000;
         metrics.record_rules(vec![rule(now, 4)]);
         recorder.look().await.unwrap();

@@ -290,6 +290,8 @@ fn cut<'a>(value: Cow<'a, Tree>, slice: &Slice) -> Result<Results<'a>, TemplateE
     if step <= 0 {
         return error("step must be > 0");
     }
-    let (skip, take, step) = (from as usize, (to - from) as usize, step as usize);
+    let skip = from as usize;
+    let take = (to - from) as usize;
+    let step = step as usize;
     Ok(elements.into_iter().skip(skip).take(take).step_by(step).collect())
 }

@@ -223,7 +223,8 @@ impl<'a> Parser<'a> {
 
     fn filter(&mut self) -> Result<Step, TemplateError> {
         let bytes = self.rest.as_bytes();
-        let (mut quote, mut closed) = (None, false);
+        let mut quote = None;
+        let mut closed = false;
         let mut at = 3;
         let end = loop {
             match bytes.get(at) {

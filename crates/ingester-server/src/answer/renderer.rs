@@ -72,7 +72,8 @@ impl Renderer {
     pub fn begin(&self) -> String {
         match self.form {
             Form::Objects => {
-                let (kind, version) = (format!("{}List", self.kind.kind()), self.kind.api_version());
+                let kind = format!("{}List", self.kind.kind());
+                let version = self.kind.api_version();
                 format!(r#"{{"kind":{},"apiVersion":{},"items":["#, Json::from(kind), Json::from(version))
             }
             Form::Partial => {
@@ -138,7 +139,8 @@ impl Renderer {
             [] => of_row(&self.kind, row),
             _ => metadata(&self.object(row)).map_or_else(|| "{}".into(), |(_, text)| text.to_owned().into()),
         };
-        let (kind, version) = (json!("PartialObjectMetadata"), json!("meta.k8s.io/v1"));
+        let kind = json!("PartialObjectMetadata");
+        let version = json!("meta.k8s.io/v1");
         out.push_str(&format!(r#"{{"kind":{kind},"apiVersion":{version},"metadata":{metadata}}}"#));
     }
 

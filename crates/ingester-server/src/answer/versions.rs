@@ -26,7 +26,8 @@ pub fn patch(from: &str, to: &str) -> ObjectPatch {
 /// Returns the paths that differ between two objects: `.spec.replicas`, `.metadata.labels["example.com/team"]`, `.spec.list[0]`. Each path
 /// occurs once.
 pub fn changed(from: &str, to: &str) -> Vec<String> {
-    let (from, to) = (parsed(from), parsed(to));
+    let from = parsed(from);
+    let to = parsed(to);
     let patch = json_patch::diff(&from, &to);
     let mut paths: Vec<String> = patch.0.iter().map(|step| path(step.path(), [&from, &to])).collect();
     // Several items that are removed from a list are removed at the same index, one after the other.
@@ -107,7 +108,8 @@ mod tests {
 
     #[test]
     fn a_patch_makes_one_of_the_other() {
-        let (from, to) = (json!({"a": [1, {"b": 2}], "c": 1}), json!({"a": [{"b": 3}], "d/e": null}));
+        let from = json!({"a": [1, {"b": 2}], "c": 1});
+        let to = json!({"a": [{"b": 3}], "d/e": null});
         let mut patched: Value = from.clone();
         let patch = serde_json::to_string(&patch(&from.to_string(), &to.to_string())).unwrap();
         json_patch::patch(&mut patched, &serde_json::from_str::<Patch>(&patch).unwrap()).unwrap();

@@ -150,7 +150,9 @@ pub(super) fn documents(kinds: &[Kind], writable: WriteScope, watchable: bool) -
         groups.entry(&resource.group).or_default().entry(&resource.version).or_default().push(resource);
     }
     let mut documents = Vec::new();
-    let (mut list, mut aggregated, mut core) = (Vec::new(), Vec::new(), Vec::new());
+    let mut list = Vec::new();
+    let mut aggregated = Vec::new();
+    let mut core = Vec::new();
     for (group, versions) in &groups {
         let prefix = if group.is_empty() { "api".to_owned() } else { format!("apis/{group}") };
         for (version, resources) in versions {

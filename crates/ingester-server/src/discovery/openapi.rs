@@ -61,7 +61,8 @@ pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
 
 /// Returns the document of OpenAPI v2.
 pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
-    let (mut definitions, mut paths) = (Map::new(), Map::new());
+    let mut definitions = Map::new();
+    let mut paths = Map::new();
     let reference = |name: &str| json!({"$ref": format!("#/definitions/{name}")});
     definitions.insert(METADATA.into(), metadata());
     for kind in kinds {
@@ -144,7 +145,8 @@ const OF_PATCH: [&str; 2] = ["dryRun", "fieldValidation"];
 
 /// Returns the paths of a resource's objects. Clients use them to find its schema and to see if its objects can be changed.
 fn operations(served: &ServedResource<'_>, answer: &Json, parameter: impl Fn(&str) -> Json) -> Vec<(String, Json)> {
-    let (group, plural) = (group_path(served.group, served.version), &served.plural);
+    let group = group_path(served.group, served.version);
+    let plural = &served.plural;
     let place = if served.namespaced { "namespaces/{namespace}/" } else { "" };
     let operation = |action: &str| {
         json!({
@@ -218,7 +220,8 @@ fn relax(schema: &mut Json) {
         object.remove(keyword);
     }
     let is = |object: &Map<String, Json>, keyword: &str| object.get(keyword) == Some(&Json::Bool(true));
-    let (nullable, open) = (is(object, "nullable"), is(object, "x-kubernetes-preserve-unknown-fields"));
+    let nullable = is(object, "nullable");
+    let open = is(object, "x-kubernetes-preserve-unknown-fields");
     // A field that may be null counts as one that may be missing.
     let may_be_null = |property: &Json| property["nullable"] == true;
     let optional: Vec<String> = match object.get("properties") {

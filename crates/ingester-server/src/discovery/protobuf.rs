@@ -221,7 +221,8 @@ mod tests {
     /// Returns the fields of a message: numbers and contents.
     fn read_fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let next = |bytes: &mut &[u8]| {
-            let (mut value, mut shift) = (0_u64, 0);
+            let mut value = 0_u64;
+            let mut shift = 0;
             loop {
                 let (first, rest) = bytes.split_first().unwrap();
                 *bytes = rest;

@@ -118,9 +118,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn many_who_ask_the_same_ask_once() {
-        let (cache, asked) = (Arc::new(Cache::new()), Arc::new(AtomicUsize::new(0)));
+        let cache = Arc::new(Cache::new());
+        let asked = Arc::new(AtomicUsize::new(0));
         let one = |answer: Result<bool, ReviewError>| {
-            let (cache, asked) = (cache.clone(), asked.clone());
+            let cache = cache.clone();
+            let asked = asked.clone();
             tokio::spawn(async move {
                 let ask = async {
                     asked.fetch_add(1, Ordering::Relaxed);

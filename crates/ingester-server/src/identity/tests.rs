@@ -88,9 +88,11 @@ fn config_map(authority: &fixture::Authority, names: &str) -> BTreeMap<String, S
 }
 
 fn world() -> World {
-    let (server, metrics) = (FakeReviewer::default(), Metrics::new().unwrap());
+    let server = FakeReviewer::default();
+    let metrics = Metrics::new().unwrap();
     let identity = Identity::new(server.clone(), Vec::new(), Rate::default(), metrics.clone());
-    let (proxies, users) = (fixture::Authority::new("proxies"), fixture::Authority::new("users"));
+    let proxies = fixture::Authority::new("proxies");
+    let users = fixture::Authority::new("users");
     identity.trust_proxy(Some(front_proxy(&proxies, r#"["front-proxy"]"#)));
     identity.trust_users(Some(Authority::from_pem(users.pem().as_bytes()).unwrap()));
     World { identity, server, proxies, users, metrics }
@@ -395,7 +397,8 @@ async fn rights_are_cached_ten_seconds_and_refusals_five() {
     let world = world();
     for (verb, seconds) in [(Verb::List, 10), (Verb::Delete, 5)] {
         let may = async || world.identity.authorize(&user("ada"), &attributes(verb, "ml", "")).await.is_ok();
-        let (before, allowed) = (world.server.asked(), verb == Verb::List);
+        let before = world.server.asked();
+        let allowed = verb == Verb::List;
         for (wait, asked) in [(0, 1), (seconds - 1, 1), (1, 2)] {
             tokio::time::advance(Duration::from_secs(wait)).await;
             assert_eq!((may().await, world.server.asked() - before), (allowed, asked), "{verb:?} {wait}");
@@ -517,7 +520,8 @@ async fn a_front_proxy_that_was_not_read_is_read_again_after_a_second() {
     let proxy = world.proxies.client("front-proxy", &[]);
     for code in [403, 503] {
         let (client, asked) = config_maps(&world.proxies, code);
-        let (front_proxy, every) = (FrontProxy::Auto, Duration::from_secs(60));
+        let front_proxy = FrontProxy::Auto;
+        let every = Duration::from_secs(60);
         let sources = Sources { cluster: client, front_proxy, users: None, every };
         let needed = Sources { front_proxy: FrontProxy::Required, ..sources.clone() };
         assert!(matches!(needed.read(&world.identity).await, Err(super::FollowError::Api(_))));

@@ -202,7 +202,8 @@ impl hyper::body::Body for AnswerBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (of_body, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        let of_body = self.body.size_hint();
+        let rest = self.rest.len() as u64;
         let mut size = SizeHint::new();
         size.set_lower(of_body.lower() + rest);
         if let Some(upper) = of_body.upper() {

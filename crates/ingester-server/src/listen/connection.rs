@@ -75,7 +75,9 @@ fn refused(shared: &ListenerState, address: SocketAddr, error: &str) {
 
 /// Answers one request after the other.
 async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, requests: Requests<H>) {
-    let (limits, stop, address) = (requests.shared.limits, requests.shared.stop.clone(), requests.peer.address);
+    let limits = requests.shared.limits;
+    let stop = requests.shared.stop.clone();
+    let address = requests.peer.address;
     requests.open.phase().head();
     let mut connection = http1::Builder::new()
         // So a request that is only a little too large gets an answer with the reason.
@@ -98,7 +100,8 @@ async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, reque
     let mut stream = connection.into_parts().io.into_inner();
     let last = async {
         stream.shutdown().await?;
-        let (mut rest, mut left) = (vec![0; 4096], LINGER_BYTES);
+        let mut rest = vec![0; 4096];
+        let mut left = LINGER_BYTES;
         while left > 0 {
             match stream.read(&mut rest).await? {
                 0 => break,
@@ -129,7 +132,8 @@ impl<H: Handler> hyper::service::Service<Request<Incoming>> for Requests<H> {
             // The request came too late and is not begun: the connection is about to end.
             return Box::pin(std::future::pending());
         }
-        let (open, shared) = (self.open.clone(), self.shared.clone());
+        let open = self.open.clone();
+        let shared = self.shared.clone();
         Box::pin(answer::answer(request, self.peer.clone(), self.handler.clone(), shared, open))
     }
 }

@@ -74,7 +74,8 @@ impl Connections {
         }
         let number = all.next;
         all.next += 1;
-        let (phase, end) = (Arc::new(ConnectionPhase::default()), end.child_token());
+        let phase = Arc::new(ConnectionPhase::default());
+        let end = end.child_token();
         phase.begin();
         all.by_number.insert(number, ConnectionEntry { phase: phase.clone(), caller: None, end: end.clone() });
         let open = Open { of: self.clone(), number, phase, end };
@@ -180,7 +181,8 @@ mod tests {
     fn connections_without_a_caller_give_way_first() {
         let world = World::new(4);
         let ada = world.open_idle("ada");
-        let (first, second) = (world.open().unwrap(), world.open().unwrap());
+        let first = world.open().unwrap();
+        let second = world.open().unwrap();
         first.phase().head();
         let busy = world.open().unwrap();
         assert!(busy.phase().busy());
@@ -211,7 +213,8 @@ mod tests {
     #[test]
     fn a_caller_with_more_than_half_of_them_loses_also_those_that_are_slow() {
         let world = World::new(5);
-        let (ada, bob) = (world.open_idle("ada"), world.open_idle("bob"));
+        let ada = world.open_idle("ada");
+        let bob = world.open_idle("bob");
         let eve = [world.open_idle("eve"), world.open_idle("eve"), world.open_idle("eve")];
         ada.phase().head();
         bob.phase().head();

@@ -130,8 +130,10 @@ impl Listener {
     /// [`Limits::grace`].
     pub async fn serve(self, limits: Limits, metrics: Metrics, handler: impl Handler, stop: CancellationToken) {
         let Listener { tcp, security } = self;
-        let (connections, handler) = (Connections::new(limits.connections), Arc::new(handler));
-        let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
+        let connections = Connections::new(limits.connections);
+        let handler = Arc::new(handler);
+        let tasks = TaskTracker::new();
+        let end = CancellationToken::new();
         let shared = Arc::new(ListenerState {
             limits,
             logs: AccessLogs::new(metrics.clone()),
@@ -156,7 +158,9 @@ impl Listener {
             if admitted.instead {
                 shared.metrics.refused(RefusalReason::Idle);
             }
-            let (open, shared, handler) = (Arc::new(admitted.open), shared.clone(), handler.clone());
+            let open = Arc::new(admitted.open);
+            let shared = shared.clone();
+            let handler = handler.clone();
             tasks.spawn(Connection { stream, address, open, shared, handler }.run());
         }
         drop(tcp);

@@ -82,7 +82,8 @@ impl World {
     }
 
     async fn tls(limits: Limits) -> Self {
-        let (authority, folder) = (Authority::new("servers"), tempfile::tempdir().unwrap());
+        let authority = Authority::new("servers");
+        let folder = tempfile::tempdir().unwrap();
         write(&folder, &authority.server("localhost"));
         let [certificate, key] = files(&folder);
         let tls = Tls::read(&certificate, &key).unwrap();
@@ -94,14 +95,22 @@ impl World {
 
     fn start(limits: Limits, places: usize, listener: Listener, authority: Authority, folder: TempDir) -> Self {
         let address = listener.address().unwrap();
-        let (stop, metrics, go) = (CancellationToken::new(), Metrics::new().unwrap(), Arc::new(Notify::new()));
-        let (begun, held) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let stop = CancellationToken::new();
+        let metrics = Metrics::new().unwrap();
+        let go = Arc::new(Notify::new());
+        let begun = Arc::new(AtomicUsize::new(0));
+        let held = Arc::new(AtomicUsize::new(0));
         let handler = {
-            let (begun, held, go, places) = (begun.clone(), held.clone(), go.clone(), RequestSlots::new(places));
+            let begun = begun.clone();
+            let held = held.clone();
+            let go = go.clone();
+            let places = RequestSlots::new(places);
             move |request: Request<Body>, peer, log: AccessLog| {
                 begun.fetch_add(1, Ordering::SeqCst);
                 held.fetch_add(1, Ordering::SeqCst);
-                let (held, go, places) = (HandlerCount(held.clone()), go.clone(), places.clone());
+                let held = HandlerCount(held.clone());
+                let go = go.clone();
+                let places = places.clone();
                 async move {
                     // Take the place for the user in the header, like the service does.
                     let Some(user) = request.headers().get("user").cloned() else {
@@ -235,7 +244,8 @@ async fn one_of(user: &str, stream: &mut (impl AsyncRead + AsyncWrite + Unpin), 
 
 async fn asked(request: &str, stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
-    let (mut answer, mut chunk) = (String::new(), [0; 1024]);
+    let mut answer = String::new();
+    let mut chunk = [0; 1024];
     loop {
         let read = tokio::time::timeout(PATIENCE, stream.read(&mut chunk)).await.unwrap().unwrap();
         assert!(read > 0, "closed after {answer:?}");
@@ -399,7 +409,8 @@ async fn a_client_that_does_not_read_is_disconnected() {
 /// Returns how much of the large answer a slow reader gets who reads for some seconds without long pauses.
 async fn read_slowly(stream: &mut TcpStream) -> usize {
     stream.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nuser: ada\r\n\r\n").await.unwrap();
-    let (mut chunk, mut all) = (vec![0; 256 << 10], 0);
+    let mut chunk = vec![0; 256 << 10];
+    let mut all = 0;
     while all < LARGE {
         match tokio::time::timeout(PATIENCE, stream.read(&mut chunk)).await.unwrap() {
             Ok(0) | Err(_) => break,
@@ -415,7 +426,8 @@ async fn an_answer_counts_until_it_is_sent() {
     let time = Duration::from_secs(1);
     let limits = Limits { idle: time, ..Limits::default() };
     let world = World::with_places(limits, 1).await;
-    let (mut slow, mut other) = (world.connect().await, world.connect().await);
+    let mut slow = world.connect().await;
+    let mut other = world.connect().await;
     let all = async {
         let all = read_slowly(&mut slow).await;
         (all, Instant::now())
@@ -614,7 +626,8 @@ async fn a_client_shows_a_certificate_if_it_has_one() {
 
 #[tokio::test]
 async fn unauthenticated_callers_keep_no_connection() {
-    let (world, local) = (World::tls(Limits::default()).await, World::loopback(Limits::default()).await);
+    let world = World::tls(Limits::default()).await;
+    let local = World::loopback(Limits::default()).await;
     let prefixed = format!("{}/readyz", crate::request::path::OUTER_PREFIX);
     let paths = ["/unknown", "/healthz", "/livez?verbose", "/readyz/", "/%76ersion", &prefixed];
     for path in paths {
@@ -717,7 +730,8 @@ async fn what_is_logged_about_a_request_names_it_until_its_body_ends() {
         Response::new(Body::from_stream(body))
     };
     let listener = Listener::on_loopback(0).await.unwrap();
-    let (address, stop) = (listener.address().unwrap(), CancellationToken::new());
+    let address = listener.address().unwrap();
+    let stop = CancellationToken::new();
     let serving = listener.serve(Limits::default(), Metrics::new().unwrap(), handler, stop.clone());
     let asking = async {
         let mut stream = TcpStream::connect(address).await.unwrap();

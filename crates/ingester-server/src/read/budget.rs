@@ -111,7 +111,8 @@ impl Shares {
         }
         let held = |user: &Arc<str>| self.held.get(user).copied().unwrap_or_default();
         // At least one list of each fits, even into a small budget.
-        let (most, most_whole) = ((all / 2).max(reading), (all / 4).max(reading));
+        let most = (all / 2).max(reading);
+        let most_whole = (all / 4).max(reading);
         let may = |waiting: &WaitingRequest| {
             let is_few = waiting.cost == Cost::Keyed || self.whole + reading <= most_whole;
             is_few && held(&waiting.user) + reading <= most
@@ -211,7 +212,8 @@ mod tests {
         cost: Cost,
         lists: usize,
     ) -> (Vec<Share>, Vec<ShareRequest>) {
-        let (mut shares, mut waiting) = (Vec::new(), Vec::new());
+        let mut shares = Vec::new();
+        let mut waiting = Vec::new();
         for _ in 0..lists {
             let mut list = ask(budget, user, cost);
             match list.as_mut().now_or_never() {

@@ -92,7 +92,8 @@ async fn until(what: &str, condition: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn a_page_holds_its_text_until_it_is_gone() {
-    let (store, budget) = (store(60).await, budget(READING + PAGE));
+    let store = store(60).await;
+    let budget = budget(READING + PAGE);
     let page = list(budget, &store, "limit=500").await;
     let held = READING + PAGE - budget.left();
     let text = page.into_body().frame().await.unwrap().unwrap().into_data().unwrap();
@@ -115,7 +116,8 @@ async fn a_page_holds_its_text_until_it_is_gone() {
 
 #[tokio::test]
 async fn a_list_waits_while_others_hold_the_memory() {
-    let (store, budget) = (store(60).await, budget(READING));
+    let store = store(60).await;
+    let budget = budget(READING);
     for first in ["limit=500", ""] {
         let first = list(budget, &store, first).await;
         for second in ["limit=1", "", "limit=1&listOptionsExt=%7B%22pagination%22:%7B%22offset%22:1%7D%7D"] {
@@ -130,7 +132,9 @@ async fn a_list_waits_while_others_hold_the_memory() {
 
 #[tokio::test]
 async fn a_whole_list_holds_memory_while_it_is_read_and_sent() {
-    let (large, small, budget) = (store(160).await, store(1).await, budget(READING));
+    let large = store(160).await;
+    let small = store(1).await;
+    let budget = budget(READING);
     let mut body = list(budget, &large, "").await.into_body();
     let mut text = Vec::new();
     assert_eq!(budget.left(), 0, "there is more to read");
@@ -172,7 +176,8 @@ async fn all_is_given_back(store: &Store, budget: &Budget) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_without_a_limit_ends_with_its_client() {
-    let (store, budget) = (store_of(1500, 100).await, budget(READING));
+    let store = store_of(1500, 100).await;
+    let budget = budget(READING);
     let works = || store.connections().used == 1 && budget.left() == 0;
     // Busy cores must not end the list before its client does.
     let patient = Limits::default().with_time(Duration::from_secs(600));
@@ -224,7 +229,8 @@ async fn a_list_that_may_read_a_whole_table_costs_more() {
 
 #[tokio::test]
 async fn a_list_that_reads_a_whole_table_has_a_third_of_the_time() {
-    let (store, budget) = (store_of(1500, 100).await, budget(READING));
+    let store = store_of(1500, 100).await;
+    let budget = budget(READING);
     for limit in [None, Some(5)] {
         let limits = Limits::default().with_time(Duration::from_millis(300));
         let status = asked(budget, &store, Parameters { limit, ..slow("") }, limits).await.unwrap_err();

@@ -231,7 +231,8 @@ impl Parameters {
                     .or(self.limit);
             }
             "query" => {
-                let (name, parameters) = (one()?.to_owned(), Vec::new());
+                let name = one()?.to_owned();
+                let parameters = Vec::new();
                 self.saved = Some(SavedQueryCall { name, parameters, ask: Ask::new(spelling) });
             }
             "limit" => {

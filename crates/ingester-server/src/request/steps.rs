@@ -50,7 +50,8 @@ impl Steps {
     /// # Errors
     /// 400 if `from` is not before `to`.
     pub fn moments(self, now: Micros) -> Result<Vec<Micros>, Status> {
-        let (from, to) = (self.from.by(now).0, self.to.by(now).0);
+        let from = self.from.by(now).0;
+        let to = self.to.by(now).0;
         if from >= to {
             return Err(Status::bad_request("`from` must be before `to`"));
         }

@@ -90,7 +90,8 @@ impl Inner {
 
     /// Returns the version that a restore names by a resourceVersion or a time, as the uid of its object and the text.
     pub(super) async fn version(&self, request: &NarrowedRequest) -> Result<(String, String), Status> {
-        let (store, limits) = (&self.sources.reads, self.sources.limits);
+        let store = &self.sources.reads;
+        let limits = self.sources.limits;
         let kind = request.kind;
         if kind.history().is_none() {
             return Err(Status::bad_request(QueryError::NoHistory { kind: kind.kind() }.to_string()));
@@ -125,10 +126,13 @@ impl Inner {
 
     /// Returns the check that a watch repeats: the caller still exists, still has the right, and still sees the same former objects.
     fn standing(self: &Arc<Self>, request: &NarrowedRequest) -> watch::WatchRightCheck {
-        let (inner, states, seen) = (self.clone(), request.states, request.former);
+        let inner = self.clone();
+        let states = request.states;
+        let seen = request.former;
         let request = request.request();
         Box::new(move || {
-            let (inner, request) = (inner.clone(), request.clone());
+            let inner = inner.clone();
+            let request = request.clone();
             Box::pin(async move {
                 let Sources { identity, former, reads, limits, .. } = &inner.sources;
                 let caller = identity.again(&request.caller, request.token.as_ref()).await?;

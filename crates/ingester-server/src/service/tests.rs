@@ -65,7 +65,8 @@ impl Reviewer for Cluster {
     ) -> BoxFuture<'a, Result<Access, ReviewError>> {
         let resource = question.resource_attributes.clone().unwrap_or_default();
         let of_models = resource.resource.as_deref() == Some("models") && resource.namespace.as_deref() == Some("ml");
-        let (allowed, reason) = (caller.user == "ada" && of_models, "RBAC".to_owned());
+        let allowed = caller.user == "ada" && of_models;
+        let reason = "RBAC".to_owned();
         Box::pin(async move { Ok(Access { allowed, reason }) })
     }
 }
@@ -121,7 +122,8 @@ fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
 }
 
 fn sources(store: Store, former: FormerObjects, watches: bool) -> Sources {
-    let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
+    let store = Arc::new(store);
+    let metrics = Metrics::new().unwrap();
     let log = Log::new(store.clone(), store.clone());
     Sources {
         kinds: KINDS,
@@ -212,7 +214,8 @@ async fn unauthenticated_callers_read_nothing() {
 #[tokio::test]
 async fn users_read_what_they_may_read_in_the_cluster() {
     let service = service().await;
-    let (ada, eve) = ([("authorization", "Bearer ada")], [("authorization", "Bearer eve")]);
+    let ada = [("authorization", "Bearer ada")];
+    let eve = [("authorization", "Bearer eve")];
     let names = |list: &Json| {
         list["items"]
             .as_array()

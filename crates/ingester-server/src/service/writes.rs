@@ -49,7 +49,8 @@ impl Writes {
         work: impl Future<Output = Result<write::WriteResponse, Status>> + Send + 'static,
     ) -> Result<write::WriteResponse, Status> {
         log.work_begins();
-        let (log, end) = (log.clone(), self.end.clone());
+        let log = log.clone();
+        let end = self.end.clone();
         let write = async move {
             let answer = end.run_until_cancelled(work).await?;
             log.work_ended(answer.as_ref().map_or_else(|status| status.code, |_| StatusCode::OK));
@@ -137,7 +138,8 @@ impl Inner {
     /// The [`Status`] of the failure; 405 or 503 if this server changes nothing.
     async fn write(&self, write: &Write) -> Result<write::WriteResponse, Status> {
         let Write { request, options, body, .. } = write;
-        let (verb, target) = (request.attributes.verb, request.target());
+        let verb = request.attributes.verb;
+        let target = request.target();
         if verb == Verb::Create {
             return self.restore(write).await;
         }

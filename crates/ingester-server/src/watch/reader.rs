@@ -96,7 +96,8 @@ pub(super) enum Step {
 
 impl Reader {
     pub(super) fn new(shared: &Arc<HubState>, kind: Kind, limits: Limits, joining: UnboundedReceiver<Join>) -> Self {
-        let (groups, skipped) = (Vec::new(), SkippedObjects::default());
+        let groups = Vec::new();
+        let skipped = SkippedObjects::default();
         Reader { shared: Arc::downgrade(shared), kind, limits, joining, groups, skipped }
     }
 
@@ -285,7 +286,8 @@ impl Reader {
         let row = found.rows.get(&entry.change.uid).cloned();
         let entry = self.skipped.complete(entry, row.as_deref());
         let settled = Arc::new(SettledChange::new(entry, row));
-        let (entry, row) = (&settled.entry, settled.row.as_deref());
+        let entry = &settled.entry;
+        let row = settled.row.as_deref();
         for Group { selector, watchers } in &self.groups {
             if !selector.selection.holds(&entry.change) {
                 continue;

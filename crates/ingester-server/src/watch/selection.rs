@@ -250,7 +250,8 @@ impl Selector {
         if self.selection.is_by_state() {
             return (false, false);
         }
-        let (uid, mut matched) = (number(uid), self.matched());
+        let uid = number(uid);
+        let mut matched = self.matched();
         let had = match &mut matched.meanwhile {
             Some(meanwhile) => meanwhile.insert(uid, matches).unwrap_or(false),
             None if matches => !matched.uids.insert(uid),

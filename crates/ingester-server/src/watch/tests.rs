@@ -362,7 +362,8 @@ async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
         }
         world.live("b", 7, json!({"team": "a", "more": "x"})).await;
         while other.said().await != "MODIFIED b 7" {}
-        let (mut said, mut bookmark) = (Vec::new(), None);
+        let mut said = Vec::new();
+        let mut bookmark = None;
         while bookmark.is_none() || said.len() < 6 {
             let event = events.next().await.unwrap();
             if event.0 != "BOOKMARK" {
@@ -407,7 +408,8 @@ async fn what_is_sent_live_of_a_deletion_is_what_is_sent_afterwards() {
     for query in ["labelSelector=team%3Da", "labelSelector=team%3Da&state=live"] {
         let from = world.hub.log().number(models().table()).await.unwrap();
         let query = format!("{query}&resourceVersion={}", from.version());
-        let (begin, mut live) = (world.version(), world.live_watch(&query).await);
+        let begin = world.version();
+        let mut live = world.live_watch(&query).await;
         world.live("leaves", begin, json!({"team": "b"})).await;
         world.write(Row { delete_time: Some(Micros(1)), ..row("deleted", begin + 1, &labels) }).await;
         world.write(Row { evict_time: Some(Micros(1)), ..row("evicted", begin + 2, &json!({})) }).await;
@@ -452,7 +454,8 @@ async fn an_object_that_leaves_a_selection_is_deleted_and_one_that_comes_is_adde
     world.live("b", 2, json!({"team": "b"})).await;
     let list = world.list().await;
     let query = format!("labelSelector=team%3Da&resourceVersion={list}");
-    let (mut events, mut other) = (world.live_watch(&query).await, world.live_watch(&query).await);
+    let mut events = world.live_watch(&query).await;
+    let mut other = world.live_watch(&query).await;
     world.live("b", 3, json!({"team": "b", "more": "x"})).await;
     world.live("b", 4, json!({"team": "a"})).await;
     world.live("a", 5, json!({"team": "b"})).await;

@@ -241,12 +241,14 @@ impl Follower {
     /// Sends the initial events, except objects that changed after the position. These are sent afterwards: a client that resumes at the
     /// version of an initial event must not miss a change of an object that was read before that event.
     async fn initial(&mut self, position: Position) -> Result<(), EndReason> {
-        let (shared, kind) = (self.shared.clone(), self.kind);
+        let shared = self.shared.clone();
+        let kind = self.kind;
         let refused = |error| refused(error, resource(&kind).as_resource());
         let asked =
             shared.log.reads.ask_about(&kind, &self.query, self.limits).map_err(|error| refused(error.into()))?;
         let mut reader = asked.reader(&self.renderer.wanted(), None).map_err(|error| refused(error.into()))?;
-        let (mut changed, mut at) = (HashSet::new(), position);
+        let mut changed = HashSet::new();
+        let mut at = position;
         loop {
             let rows = reader.next().await.map_err(refused)?;
             if rows.is_empty() {
@@ -277,9 +279,11 @@ impl Follower {
         to: Option<Position>,
         told: EventFilter,
     ) -> Result<Position, EndReason> {
-        let (shared, table) = (self.shared.clone(), self.kind.table());
+        let shared = self.shared.clone();
+        let table = self.kind.table();
         let places = self.renderer.wanted().places;
-        let (mut at, mut skipped) = (from, SkippedObjects::default());
+        let mut at = from;
+        let mut skipped = SkippedObjects::default();
         while to.is_none_or(|to| at < to) {
             let mut changes = shared.log.changes(table, at, shared.limits.batch).await?;
             if to.is_none() && changes.len() < shared.limits.batch {
@@ -328,7 +332,8 @@ impl Follower {
     /// Joins the watchers of the kind.
     async fn join(&self, selection: Selection, from: Position) -> Result<JoinReply, EndReason> {
         let (joined, joining) = oneshot::channel();
-        let (places, bytes) = (self.renderer.wanted().places, JOINING * self.shared.limits.bytes);
+        let places = self.renderer.wanted().places;
+        let bytes = JOINING * self.shared.limits.bytes;
         let join = Join { selection, from, places, bytes, joined };
         self.shared.join(&self.kind, self.limits, join);
         joining.await.map_err(|_| Status::unavailable("the log of changes cannot be read at present").into())
@@ -426,7 +431,9 @@ impl Follower {
         let object = match row {
             Some(row) if !bare => self.renderer.of_event(row, says_other.then_some(*version), columns),
             _ => {
-                let (namespace, name, uid) = (&*entry.change.namespace, &*entry.change.name, &*entry.change.uid);
+                let namespace = &*entry.change.namespace;
+                let name = &*entry.change.name;
+                let uid = &*entry.change.uid;
                 self.renderer.bare(&ObjectFacts { namespace, name, uid, version: *version }, columns)
             }
         };

@@ -169,7 +169,8 @@ fn is_the_same(
         let message = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(Status::bad_request(message));
     }
-    let (wanted, uid) = (read_text(after, "uid"), read_text(before, "uid"));
+    let wanted = read_text(after, "uid");
+    let uid = read_text(before, "uid");
     if wanted != uid {
         let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
         return Err(Status::conflict(resource, name, &why));

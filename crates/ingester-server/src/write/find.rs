@@ -91,7 +91,8 @@ pub(crate) fn wrong(error: QueryError) -> Status {
 
 /// Returns the status for a query without an answer.
 pub(crate) fn unanswered(kind: &Kind) -> impl Fn(AskError) -> Status {
-    let (group, plural) = (kind.group(), kind.plural());
+    let group = kind.group();
+    let plural = kind.plural();
     move |error| read::refused(error, Resource { group, plural: &plural })
 }
 

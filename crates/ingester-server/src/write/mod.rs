@@ -250,7 +250,8 @@ async fn change(
 
 /// Returns the result of a change, or the status with the reason why nothing was done.
 fn done<T>(target: WriteTarget<'_>, changed: ChangeResult<T, Status>) -> Result<T, Status> {
-    let (resource, name) = (target.resource(), target.name);
+    let resource = target.resource();
+    let name = target.name;
     match changed {
         ChangeResult::Done(done) => Ok(done),
         ChangeResult::Refused(status) => Err(status),

@@ -357,7 +357,8 @@ fn question_of_many(change: &SchemaChange, changes: &[SchemaChange]) -> Option<S
     let alike = |table: &&TableDef| table.is_companion() && table.columns == dropped_table.columns;
     let mut gone = changes.iter().filter_map(dropped).filter(alike);
     let mut new = changes.iter().filter_map(created).filter(alike);
-    let (name, was) = (new.next()?.name, gone.next()?.name);
+    let name = new.next()?.name;
+    let was = gone.next()?.name;
     let sole = name != was && new.next().is_none() && gone.next().is_none();
     sole.then(|| {
         format!("is `{name}` the new name of `{was}`? Then say so at the column with `was = \"...\"`, its former name")

@@ -72,11 +72,13 @@ impl TableDef {
         let was = table.was.into_iter().collect();
         let mut tables = vec![TableDef::new(table.name, was, table.columns, &[base::UID], table.keys)];
         for companion in table.companions() {
-            let (name, was) = (table.companion(companion), table.companion_was(companion));
+            let name = table.companion(companion);
+            let was = table.companion_was(companion);
             tables.push(TableDef::new(name, was, companion.columns(), &[0, 1], companion.keys()));
         }
         if let Some(History { table: former, .. }) = table.history {
-            let (was, primary) = (former.was.into_iter().collect(), &PRIMARY_OF_HISTORY);
+            let was = former.was.into_iter().collect();
+            let primary = &PRIMARY_OF_HISTORY;
             tables.push(TableDef::new(former.name, was, former.columns, primary, former.keys));
         }
         tables

@@ -170,7 +170,8 @@ fn a_refusal_says_what_the_migration_says_also_of_former_versions() {
         history.keys.push(KeyDef { name: Ident::new("two"), columns: vec![Ident::new("size")] });
         Schema { tables: vec![table("job", vec![column("size", ty)]), history], ..Schema::default() }
     };
-    let (before, after) = (schema(SqlType::Int), schema(SqlType::DateTime));
+    let before = schema(SqlType::Int);
+    let after = schema(SqlType::DateTime);
     let changes = diff(&before, &after);
     for (backfilled, filled) in [(&after, 1), (&Schema::default(), 0)] {
         let said = summary(&changes, &changes, backfilled, Servers::All, &[]);
@@ -285,7 +286,8 @@ fn a_server_is_parsed_from_its_version_text_and_gets_its_rules() {
 fn a_varchar_grows_in_place_while_its_length_prefix_stays() {
     let mysql = ServerVersion::parse("8.4.0");
     for (from, to, cost) in [(10, 63, Cost::InPlace), (63, 64, Cost::Copy), (64, 3000, Cost::InPlace)] {
-        let (from, to) = (column("a", SqlType::VarChar(from)), column("a", SqlType::VarChar(to)));
+        let from = column("a", SqlType::VarChar(from));
+        let to = column("a", SqlType::VarChar(to));
         let change = SchemaChange::Retype { table: Ident::new("job"), from, to };
         assert_eq!(change.cost(mysql, &[]), cost, "{change:?}");
         let phase = if cost == Cost::Copy { StepKind::CopyColumns } else { StepKind::WidenColumns };

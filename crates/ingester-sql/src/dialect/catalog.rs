@@ -8,7 +8,8 @@ use ingester_core::schema::{Ident, SqlType};
 /// cut at their ends.
 pub(super) fn index_name(table: Ident, key: Ident, most: usize) -> Ident {
     let room = most - 2;
-    let (table, key) = (table.as_str(), key.as_str());
+    let table = table.as_str();
+    let key = key.as_str();
     // A table's name has at most 63 - 12 bytes, because the names of its companions are longer. So a cut name still identifies the table.
     let key = &key[..key.len().min(room - table.len().min(room / 2))];
     let table = &table[..table.len().min(room - key.len())];

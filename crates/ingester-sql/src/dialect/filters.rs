@@ -212,7 +212,8 @@ pub(super) fn write_parameter(column: &Column, _: &dyn Values) -> Result<Safe<St
 pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
     let write = |column: &Column| {
-        let (name, is_delete_time) = (column.name.as_str(), column.name.as_str() == "delete_time");
+        let name = column.name.as_str();
+        let is_delete_time = column.name.as_str() == "delete_time";
         if is_delete_time { rules.write_first_inserted(name) } else { write_over(rules, name, column.stays) }
     };
     let lines: Vec<String> = columns.iter().map(write).collect();
@@ -419,7 +420,8 @@ pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>>
 /// The table from which rows are deleted through its primary key. MySQL takes the name of a key only if the table is named twice.
 #[askama::filter_fn]
 pub(super) fn deleted_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
-    let (name, key) = (&table.name, rules(values)?.by_key("PRIMARY"));
+    let name = &table.name;
+    let key = rules(values)?.by_key("PRIMARY");
     Ok(Safe(if key.is_empty() { format!("FROM \"{name}\"") } else { format!("\"{name}\" FROM \"{name}\"{key}") }))
 }
 

@@ -37,7 +37,8 @@ impl RowsOf {
     /// The parameters, where the values of each column become one array.
     fn arrays<'a>(&self, mut params: Vec<Param<'a>>) -> Vec<Param<'a>> {
         let rows = params.split_off(self.after.min(params.len()));
-        let (width, count) = (self.types.len().max(1), rows.len() / self.types.len().max(1));
+        let width = self.types.len().max(1);
+        let count = rows.len() / self.types.len().max(1);
         let mut columns: Vec<Vec<Param<'a>>> = self.types.iter().map(|_| Vec::with_capacity(count)).collect();
         for (place, param) in rows.into_iter().enumerate() {
             if let Some(column) = columns.get_mut(place % width) {

@@ -35,7 +35,8 @@ impl<'a> Writer<'a> {
         for (place, name) in self.joined.borrow().iter().enumerate() {
             let joined = self.rules.requote(&format!("\"{JOINED}{}\"", place + 1));
             let read = self.rules.requote(r#"FROM "ingester_settings" WHERE "name" = "#);
-            let (value, name) = (self.rules.requote("\"value\""), self.rules.literal(name));
+            let value = self.rules.requote("\"value\"");
+            let name = self.rules.literal(name);
             sql.push_str(&format!("\nLEFT JOIN (SELECT {value} AS {joined} {read}{name}) AS {joined} ON TRUE"));
         }
         if let Some(filter) = filter {
@@ -136,7 +137,8 @@ impl<'a> Writer<'a> {
     /// A condition that holds, or does not hold, as `wanted`. The negation is written as a separate test that decides about NULL, so no
     /// result is unknown.
     fn condition(&self, condition: &'a ConditionDef, wanted: bool) -> String {
-        let (and, or) = (" AND ", " OR ");
+        let and = " AND ";
+        let or = " OR ";
         let deleted = |is: bool| self.null("delete_time", !is);
         let evicted = |is: bool| self.null("evict_time", !is);
         match condition {

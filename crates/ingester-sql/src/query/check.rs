@@ -215,7 +215,8 @@ pub struct Pattern {
 
 impl Pattern {
     fn new(pattern: &str) -> Self {
-        let (mut like, mut glob) = (String::with_capacity(pattern.len()), String::with_capacity(pattern.len()));
+        let mut like = String::with_capacity(pattern.len());
+        let mut glob = String::with_capacity(pattern.len());
         let mut characters = pattern.chars();
         while let Some(character) = characters.next() {
             // A backslash at the end stands for itself.
@@ -720,7 +721,8 @@ impl Context {
     }
 
     fn no_such_field(&self, field: &str) -> QueryError {
-        let (table, field) = (self.table.name.to_string(), field.to_owned());
+        let table = self.table.name.to_string();
+        let field = field.to_owned();
         let hint = Hint::about(self.table, &field);
         QueryError::NoSuchField { table, field, hint }
     }
@@ -781,7 +783,8 @@ fn converted(
         });
     }
     let wrong = |expected: &'static str| {
-        let (field, value) = (field.to_owned(), value.to_string());
+        let field = field.to_owned();
+        let value = value.to_string();
         Err(QueryError::WrongValue { field, ty: ty.to_string(), value, expected })
     };
     let text = match value {
@@ -900,7 +903,8 @@ mod tests {
         use ingester_core::schema::{SqlType, Unit};
         use ingester_core::value::{Micros, Value};
         let of = |ty, unit, text: &str| super::converted("memory", (ty, unit), &Value::text(text), Micros(0));
-        let (whole, milli) = (Some(Unit::Whole), Some(Unit::Milli));
+        let whole = Some(Unit::Whole);
+        let milli = Some(Unit::Milli);
         for (ty, unit, text, number) in [
             (SqlType::BigInt, whole, "20Gi", Value::Int(21_474_836_480)),
             (SqlType::BigInt, milli, "500m", Value::Int(500)),

@@ -98,7 +98,8 @@ impl CheckedQuery {
         let first = |key: &Key| key.columns().first().map(|place| usize::from(*place));
         let ordered = table.keys.iter().filter(|key| self.has_order(key)).max_by_key(bound);
         let mut finding: Vec<Route> = Vec::new();
-        let (mut is_plain, mut is_bounded) = (true, false);
+        let mut is_plain = true;
+        let mut is_bounded = false;
         for (place, condition) in self.conditions().iter().enumerate() {
             if matches!(condition, Condition::States(states) if states.live || states.evicted) {
                 continue;
@@ -140,7 +141,8 @@ impl CheckedQuery {
                 finding.into_iter().chain(bounded).collect()
             }
         };
-        let (reads_texts, is_certain) = (reads_texts(self.condition()), certain.is_some());
+        let reads_texts = reads_texts(self.condition());
+        let is_certain = certain.is_some();
         Routes { ordered, is_bounded, is_plain, reads_texts, compared, is_certain }
     }
 

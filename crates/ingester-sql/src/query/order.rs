@@ -68,7 +68,8 @@ fn step(written: &str) -> Result<Order, (usize, String)> {
 /// Returns what follows a name without quotes: nothing, a dot, or a name in quotes.
 fn plain_name(rest: &str) -> Result<&str, (usize, String)> {
     let mut characters = rest.char_indices();
-    let (mut end, mut wrong) = (rest.len(), None);
+    let mut end = rest.len();
+    let mut wrong = None;
     while let Some((at, character)) = characters.next() {
         match character {
             '.' => end = at,

@@ -194,7 +194,8 @@ mod tests {
     #[test]
     fn a_malformed_time_is_refused_with_what_is_expected() {
         let form = "expected a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, `now`, `7d` or `7d ago` for that long ago, or `in 7d`";
-        let (early, late) = ("this is before the year 1", "this is after the year 9999");
+        let early = "this is before the year 1";
+        let late = "this is after the year 9999";
         for (text, what) in [
             ("", form),
             ("yesterday", form),

@@ -91,7 +91,8 @@ impl PasswordCommand {
 fn within(mut child: Child, limit: Duration) -> io::Result<EndedCommand> {
     let deadline = Instant::now() + limit;
     // Threads, because a full pipe would stop the command, and a pipe that a descendant keeps open would stop us.
-    let (printed, complaint) = (read(child.stdout.take()), read(child.stderr.take()));
+    let printed = read(child.stdout.take());
+    let complaint = read(child.stderr.take());
     let ended = loop {
         match child.try_wait() {
             Ok(None) if Instant::now() < deadline => thread::sleep(LOOK),

@@ -117,7 +117,10 @@ async fn search<L: ListedServer>(
     places: impl IntoIterator<Item = usize>,
     read_only: bool,
 ) -> Result<usize, sqlx::Error> {
-    let (mut said, mut refused, mut asked, mut answers) = (Vec::new(), Vec::new(), 0, false);
+    let mut said = Vec::new();
+    let mut refused = Vec::new();
+    let mut asked = 0;
+    let mut answers = false;
     for place in places {
         asked += 1;
         let reason = match tokio::time::timeout(ANSWER, all[place].probe(read_only)).await {
@@ -196,7 +199,8 @@ impl<L: ListedServer> Hosts<L> {
         let looked = match found {
             Ok(place) if place == current.place => SearchResult::Same,
             Ok(place) => {
-                let (from, to) = (current.all[current.place].name(), current.all[place].name());
+                let from = current.all[current.place].name();
+                let to = current.all[place].name();
                 tracing::warn!(from, to, "The database has moved to another server of the list");
                 current.place = place;
                 (self.lead)(&current.all[place]);

@@ -213,7 +213,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_is_read_again_before_it_expires_and_not_more_often() {
-        let (driver, second) = (Fake::default(), Duration::from_secs(1));
+        let driver = Fake::default();
+        let second = Duration::from_secs(1);
         let (lasting, readings) = token(MARGIN + LONG_PAUSE, true);
         pass(&lasting, LONG_PAUSE).await;
         lasting.refresh(&driver).await;
@@ -229,7 +230,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_costly_reading_that_brings_nothing_new_is_not_repeated_at_once() {
-        let (driver, second) = (Fake::default(), Duration::from_secs(1));
+        let driver = Fake::default();
+        let second = Duration::from_secs(1);
         let (same, readings) = token(Duration::ZERO, false);
         // The password was refused, so it may have changed.
         assert!(!same.renew(&driver, 0).await && !same.renew(&driver, 0).await);

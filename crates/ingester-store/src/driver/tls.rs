@@ -124,7 +124,8 @@ mod tests {
     #[tokio::test]
     async fn a_missing_or_invalid_pem_file_is_named_before_connecting() {
         let folder = tempfile::tempdir().unwrap();
-        let (missing, text) = (folder.path().join("missing.pem"), folder.path().join("text.pem"));
+        let missing = folder.path().join("missing.pem");
+        let text = folder.path().join("text.pem");
         std::fs::write(&text, "no certificate").unwrap();
         let cert = folder.path().join("cert.pem");
         std::fs::write(&cert, "-----BEGIN CERTIFICATE-----\n").unwrap();

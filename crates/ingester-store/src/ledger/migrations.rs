@@ -301,7 +301,8 @@ impl MigrationSession {
 
     async fn record_begun(&mut self, migration: &Migration) -> Result<(), StoreError> {
         let checksum = Value::Bytes(migration.checksum.as_ref().into());
-        let (version, description) = (migration.version, migration.description.as_ref());
+        let version = migration.version;
+        let description = migration.description.as_ref();
         let begun = RecordInterrupted { ledger: self.ledger, version, description, checksum: &checksum };
         match self.execute(&begun).await {
             // Without a lock, another program may have recorded it meanwhile.
@@ -336,7 +337,8 @@ impl MigrationSession {
         up: bool,
         resets: &[RecordResets],
     ) -> Result<(), sqlx::Error> {
-        let (ledger, version) = (self.ledger, migration.version);
+        let ledger = self.ledger;
+        let version = migration.version;
         self.in_transaction(async |migrating| {
             let is_done = migrating.fetch(&ReadMigration { ledger, version }).await?.pop();
             if is_done.is_none_or(|is_done| up && is_done) {

@@ -93,7 +93,8 @@ impl Store {
         for view in views {
             let Some(found) = catalog.views.get(view.name.as_str()) else { continue };
             let Some(record) = found.to_record(view) else { continue };
-            let (old, is_made) = (found.record.as_ref().map(|old| parts(old)), made.contains(&view.name));
+            let old = found.record.as_ref().map(|old| parts(old));
+            let is_made = made.contains(&view.name);
             let holds = old.is_some_and(|old| old[..2] == parts(&record)[..2]);
             let by = match old {
                 _ if is_made && !reviewed => statement(view, self.dialect),

@@ -448,7 +448,8 @@ impl Run<'_> {
     }
 
     async fn attempt(&self, migrating: &mut MigrationSession, steps: usize) -> Result<(), StoreError> {
-        let (texts, migration) = (parts(self.migration.sql.as_str()), self.migration);
+        let texts = parts(self.migration.sql.as_str());
+        let migration = self.migration;
         let first = if self.up { self.behind } else { steps - self.behind };
         if texts.len() == steps {
             let changes = self.changes();

@@ -107,7 +107,9 @@ impl Backfill {
             let older = Backfill::older(kind);
             return Ok(Backfill { scope: Scope::Asked, noted: all(kind), companions, ..older });
         }
-        let (mut places, mut noted, mut companions) = (Vec::new(), Vec::new(), false);
+        let mut places = Vec::new();
+        let mut noted = Vec::new();
+        let mut companions = false;
         for asked in columns {
             let place = computed(kind).into_iter().find(|place| table.columns[*place].name.same_as(asked));
             if let Some(place) = place {

@@ -145,7 +145,8 @@ impl Store {
             if !self.dialect().tells_types() {
                 self.record_declared_types(kind, &records).await?;
             }
-            let (fingerprint, recipes) = (kind.fingerprint()?, kind.recipes()?);
+            let fingerprint = kind.fingerprint()?;
+            let recipes = kind.recipes()?;
             let counted = match records.whole_definition(kind, fingerprint, &recipes) {
                 Some(counted) => counted,
                 None => self.record_definition(kind, fingerprint, &recipes).await?,

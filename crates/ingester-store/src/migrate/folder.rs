@@ -255,7 +255,8 @@ impl Folder {
 /// # Panics
 /// If the folder is not current, cannot be read, or has migrations that were edited.
 pub fn assert_current<'a>(kinds: impl Into<Registry<'a>>, folder: impl Into<PathBuf>) {
-    let (kinds, folder) = (kinds.into(), Folder::new(folder));
+    let kinds = kinds.into();
+    let folder = Folder::new(folder);
     let shown = folder.root.display().to_string();
     if std::env::var_os("INGESTER_UPDATE").is_some() {
         if let Err(error) = folder.generate(kinds, &GenerateOptions::default()) {
@@ -663,8 +664,10 @@ mod tests {
             let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
             entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
         }
-        let (folder, at_once) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (sql, other) = (Folder::new(folder.path()), Folder::new(at_once.path()));
+        let folder = tempfile::tempdir().unwrap();
+        let at_once = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        let other = Folder::new(at_once.path());
         let error = sql.generate(&[FIRST], &amend).unwrap_err().to_string();
         assert!(error.contains("generate without --amend"), "{error}");
         sql.generate(&[FIRST, SECOND], &NO).unwrap();
@@ -680,7 +683,8 @@ mod tests {
         assert!(!outcome.summary.contains("DESTRUCTIVE"), "{}", outcome.summary);
         other.generate(&[FIRST, SECOND], &NO).unwrap();
         other.generate(&[FIRST, SECOND_WIDER], &GenerateOptions { name: Some("wider"), ..NO }).unwrap();
-        let (mut found, mut expected) = (files(folder.path()), files(at_once.path()));
+        let mut found = files(folder.path());
+        let mut expected = files(at_once.path());
         let lock = |files: &mut BTreeMap<String, String>| -> LockFile {
             serde_json::from_str(&files.remove("/schema.lock.json").unwrap()).unwrap()
         };
@@ -688,7 +692,8 @@ mod tests {
         assert_eq!((found, &locks[0].tables, &locks[0].migrations), (expected, &locks[1].tables, &locks[1].migrations));
         let outcome = sql.generate(&[FIRST, SECOND], &amend).unwrap();
         assert_eq!((outcome.migrations.len(), outcome.deleted.len()), (0, 2 * Dialect::ALL.len()), "{outcome:?}");
-        let (mut found, mut expected) = (files(folder.path()), released);
+        let mut found = files(folder.path());
+        let mut expected = released;
         let locks = [lock(&mut found), lock(&mut expected)];
         assert_eq!((found, &locks[0].tables, &locks[0].migrations), (expected, &locks[1].tables, &locks[1].migrations));
         assert!(

@@ -94,7 +94,8 @@ impl ReleasedSchema {
     /// # Errors
     /// As [`ReleasedSchema::pending`].
     pub async fn plan(&self, store: &Store) -> Result<Vec<PlannedMigration>, ApplyError> {
-        let (dialect, entries) = (store.dialect(), self.entries(store).await?);
+        let dialect = store.dialect();
+        let entries = self.entries(store).await?;
         self.check(dialect, &entries)?;
         self.refuse_foreign(store).await?;
         let catalog = store.catalog().await?;

@@ -156,7 +156,8 @@ impl LockFile {
         self.definitions.retain(|table, _| kinds.iter().any(|kind| kind.table().name == *table));
         let mut lines = Vec::new();
         for kind in kinds {
-            let (table, fingerprint) = (kind.table().name, kind.fingerprint()?);
+            let table = kind.table().name;
+            let fingerprint = kind.fingerprint()?;
             let created = changes
                 .iter()
                 .any(|change| matches!(change, SchemaChange::CreateTable(created) if created.name == table));

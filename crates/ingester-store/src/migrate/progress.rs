@@ -249,7 +249,8 @@ mod tests {
 
     #[test]
     fn a_step_that_makes_several_keys_may_be_at_any_of_them() {
-        let (job, uid) = (Ident::new("job"), Ident::new("uid"));
+        let job = Ident::new("job");
+        let uid = Ident::new("uid");
         let key = |name: &str, column: &str| KeyDef { name: Ident::new(name), columns: vec![Ident::new(column)] };
         let changes = [
             SchemaChange::DropKey { table: job, key: key("a", "a") },

@@ -154,7 +154,8 @@ impl Store {
         limits: Limits,
     ) -> Result<PreparedQuery<'_>, QueryError> {
         let checked = Arc::new(query.check_at(table, self.now())?);
-        let (routes, group) = (Arc::new(checked.routes()), Arc::new(GroupFilter::new(kind.group())));
+        let routes = Arc::new(checked.routes());
+        let group = Arc::new(GroupFilter::new(kind.group()));
         Ok(PreparedQuery { store: self, checked, routes, group, limits, fingerprint: query.fingerprint(table) })
     }
 }
@@ -195,7 +196,8 @@ impl<'s> PreparedQuery<'s> {
     pub async fn page(&self, wanted: &RequestedParts, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         let mut reader = self.reader(wanted, token)?;
         let most = limit.clamp(1, self.limits.rows);
-        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let mut rows = Vec::new();
+        let mut bytes = 0;
         // Read one row more than wanted: if it exists, this is not the last page.
         while rows.len() <= most && bytes <= self.limits.bytes {
             let portion = reader.portion(most + 1 - rows.len()).await?;
@@ -288,7 +290,9 @@ impl<'s> PreparedQuery<'s> {
     }
 
     fn count_rows(&self, route: Route) -> CountRows<'_> {
-        let (query, group, milliseconds) = (&self.checked, &self.group, self.milliseconds());
+        let query = &self.checked;
+        let group = &self.group;
+        let milliseconds = self.milliseconds();
         CountRows { query, route, group, by: None, limit: 1, milliseconds }
     }
 

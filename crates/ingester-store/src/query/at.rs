@@ -73,7 +73,8 @@ impl Store {
         }
         let began = |field| Filter::field(field, Test::LessOrEqual(Value::Time(moment)));
         let query = Query { at: None, ..query.clone() };
-        let (mut past, mut present) = (of_former(&query), query);
+        let mut past = of_former(&query);
+        let mut present = query;
         present.filters.push(began("update_time"));
         past.filters.extend([began("valid_from"), Filter::field("valid_to", Test::Greater(Value::Time(moment)))]);
         let present = self.ask_table(kind, kind.table(), &present, limits)?;
@@ -203,7 +204,8 @@ impl PastQuery<'_> {
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &RequestedParts, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
-        let (order, is_padded) = (self.present.checked().order(), self.present.dialect().pads_texts());
+        let order = self.present.checked().order();
+        let is_padded = self.present.dialect().pads_texts();
         let compare = |a: &FoundRow, b: &FoundRow| {
             order.iter().fold(Ordering::Equal, |so_far, key| {
                 let by_key = compare(a.get(key.place), b.get(key.place), is_padded);

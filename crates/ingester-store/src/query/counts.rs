@@ -74,7 +74,9 @@ impl Store {
 
     /// Returns the rows of a kind's table, counted by the steps in which they were evicted and deleted.
     async fn ends(&self, kind: &Kind, moments: &[Micros], time: Duration) -> Result<Vec<Ends>, AskError> {
-        let (table, group, milliseconds) = (kind.table(), &GroupFilter::new(kind.group()), milliseconds(time));
+        let table = kind.table();
+        let group = &GroupFilter::new(kind.group());
+        let milliseconds = milliseconds(time);
         let ends = |narrow| EndsOverTime { table, group, moments, narrow, milliseconds };
         self.by_key(table, ends(true), ends(false), time).await
     }
@@ -88,7 +90,9 @@ impl Store {
         has_others: bool,
         time: Duration,
     ) -> Result<Vec<(u64, usize)>, AskError> {
-        let (table, group, milliseconds) = (kind.table(), &GroupFilter::new(kind.group()), milliseconds(time));
+        let table = kind.table();
+        let group = &GroupFilter::new(kind.group());
+        let milliseconds = milliseconds(time);
         let rows = CreatedOverTime { table, group: Some(group), moments, milliseconds };
         let keyed = CreatedOverTime { group: if has_others { Some(group) } else { None }, ..rows };
         self.by_key(table, keyed, rows, time).await

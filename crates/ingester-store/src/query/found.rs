@@ -59,7 +59,8 @@ impl FoundRow {
             Some(Value::Int(number)) => number.unsigned_abs(),
             _ => 0,
         };
-        let (delete_time, evict_time) = (self.time(base::DELETE_TIME), self.time(base::EVICT_TIME));
+        let delete_time = self.time(base::DELETE_TIME);
+        let evict_time = self.time(base::EVICT_TIME);
         let confirmed = self.get(base::EVICT_CONFIRMED).unwrap_or(&Value::Null);
         let version = Version {
             res_version: number(base::RES_VERSION),

@@ -197,7 +197,8 @@ impl Store {
         let query = Query { uids, states: States::ALL, ..Query::default() };
         let asked = self.ask_at(kind, &query, at, limits).map_err(AskError::from)?;
         let wanted = RequestedParts { places: vec![base::DELETE_TIME], labels: false };
-        let (mut is_deleted, mut token) = (HashMap::new(), None);
+        let mut is_deleted = HashMap::new();
+        let mut token = None;
         loop {
             let page = asked.page(&wanted, limits.rows, token.as_deref()).await?;
             is_deleted
@@ -207,7 +208,8 @@ impl Store {
                 break;
             }
         }
-        let (begun, is_deleted) = (&begun, &is_deleted);
+        let begun = &begun;
+        let is_deleted = &is_deleted;
         let those =
             |deleted: bool| begun.iter().copied().filter(move |life| is_deleted.get(&*life.uid) == Some(&deleted));
         let there: Vec<&Life> = those(false).collect();

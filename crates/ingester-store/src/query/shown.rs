@@ -31,7 +31,8 @@ pub struct ShownState {
 impl ShownState {
     /// Returns the state of a row of a kind. The columns of [`STATE_PLACES`] must have been read.
     pub fn from_row(kind: &Kind, row: &FoundRow) -> Self {
-        let (evicted, deleted) = (row.time(base::EVICT_TIME), row.time(base::DELETE_TIME));
+        let evicted = row.time(base::EVICT_TIME);
+        let deleted = row.time(base::DELETE_TIME);
         ShownState { state: row.state(), evicted, deleted, pruned: kind.prune(), version: None }
     }
 
@@ -86,11 +87,14 @@ impl ShownState {
 
     fn written(self, metadata: &str, changed: &[String]) -> Result<String, Error> {
         let mut reader = Reader::new(metadata);
-        let (mut members, mut is_empty, mut at) = (Vec::new(), true, None);
+        let mut members = Vec::new();
+        let mut is_empty = true;
+        let mut at = None;
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             is_empty = false;
-            let (from, value) = (reader.offset(), reader.raw()?);
+            let from = reader.offset();
+            let value = reader.raw()?;
             if key == "annotations" {
                 at = Some(from..from + value.len());
                 members = others(value)?;
@@ -99,7 +103,8 @@ impl ShownState {
         let time = |time: Option<Micros>| time.map(Micros::rfc3339);
         let state = (self.state != "live").then(|| self.state.to_owned());
         let pruned = (!self.pruned.is_empty()).then(|| self.pruned.join(", "));
-        let (evicted, deleted) = (time(self.evicted), time(self.deleted));
+        let evicted = time(self.evicted);
+        let deleted = time(self.deleted);
         let from = time(self.version.map(|(from, ..)| from));
         let to = time(self.version.and_then(|(_, to, _)| to));
         let change = self.version.and_then(|(.., change)| change).map(|change| change.as_str().to_owned());
@@ -125,7 +130,8 @@ pub fn metadata(text: &str) -> Option<(usize, &str)> {
     let mut reader = Reader::new(text);
     reader.begin_object().ok()?;
     while let Some(key) = reader.next_key().ok()? {
-        let (from, value) = (reader.offset(), reader.pass().ok()?);
+        let from = reader.offset();
+        let value = reader.pass().ok()?;
         if key == "metadata" {
             return value.starts_with('{').then_some((from, value));
         }
@@ -135,7 +141,8 @@ pub fn metadata(text: &str) -> Option<(usize, &str)> {
 
 /// Returns the members of an object's annotations that are not ours, as text; empty if the annotations are not a map.
 fn others(annotations: &str) -> Result<Vec<String>, Error> {
-    let (mut reader, mut members) = (Reader::new(annotations), Vec::new());
+    let mut reader = Reader::new(annotations);
+    let mut members = Vec::new();
     if !annotations.starts_with('{') {
         return Ok(members);
     }

@@ -92,7 +92,8 @@ const PLACES: [usize; 8] = [
 impl Store {
     /// Begins a query for objects of a kind.
     pub fn query<K: Ingestable>(&self) -> TypedQuery<'_, K> {
-        let (query, limits) = (Query::default(), Limits::default());
+        let query = Query::default();
+        let limits = Limits::default();
         TypedQuery { store: self, query, limits, limit: None, after: None, of: PhantomData }
     }
 }

@@ -208,7 +208,9 @@ impl Store {
 
 /// Rows of older definitions of a kind.
 fn older<'a>(kind: &Kind, after: &'a str, limit: usize) -> impl Fn(bool) -> OlderRows<'a> + use<'a> {
-    let (table, ingest_version, unmarked) = (kind.table(), kind.ingest_version(), kind.is_older(0));
+    let table = kind.table();
+    let ingest_version = kind.ingest_version();
+    let unmarked = kind.is_older(0);
     move |narrow| OlderRows { table, ingest_version, unmarked, after, limit, narrow }
 }
 
@@ -304,7 +306,8 @@ impl<'k> Changes<'k> {
         page: &mut Page,
     ) -> Result<(), sqlx::Error> {
         let BackfillColumns { kind, scope, places, whole, marks, companions, .. } = target;
-        let (table, number) = (kind.table(), kind.ingest_version());
+        let table = kind.table();
+        let number = kind.ingest_version();
         let Value::Text(json) = &row.json else {
             return Err(sqlx::Error::Decode("a row without json".into()));
         };
@@ -426,7 +429,8 @@ async fn read(
     target: BackfillColumns<'_>,
     rows: Rows<'_>,
 ) -> Result<Vec<RowToBackfill>, sqlx::Error> {
-    let (table, places) = (target.kind.table(), target.places);
+    let table = target.kind.table();
+    let places = target.places;
     match rows {
         Rows::After(uid, limit) => {
             tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::After { uid, limit } }).await

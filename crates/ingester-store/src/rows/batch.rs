@@ -184,7 +184,9 @@ impl<'a> Batch<'a> {
         // Skipping costs one lookup per row, so a batch that relies on expectations does not skip. If it is refused, the caller writes it
         // again with `trusting: false`.
         let skip = can_skip && !self.trusting;
-        let (mut done, mut refused, mut new) = (0, None, HashSet::new());
+        let mut done = 0;
+        let mut refused = None;
+        let mut new = HashSet::new();
         for rows in self.main_packets(&rows, tx.dialect())? {
             let insert = Insert { table: self.table, rows, update_time: self.now, skip };
             if skip {

@@ -42,7 +42,8 @@ pub(super) fn packets<T>(
 ) -> Result<Vec<&[T]>, sqlx::Error> {
     let room = room(max_packet);
     let mut packets = Vec::new();
-    let (mut start, mut size) = (0, 0);
+    let mut start = 0;
+    let mut size = 0;
     for (index, row) in rows.iter().enumerate() {
         let more = bytes(row);
         if more > room {

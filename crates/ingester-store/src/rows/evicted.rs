@@ -270,7 +270,8 @@ async fn evicted<T, E>(
     kind: &Kind,
     uid: &str,
 ) -> Result<Result<StoredRow, ChangeResult<T, E>>, sqlx::Error> {
-    let (table, uids) = (kind.table(), &[uid]);
+    let table = kind.table();
+    let uids = &[uid];
     if tx.fetch(&Versions { table, uids, lock: true }).await?.is_empty() {
         return Ok(Err(ChangeResult::NotFound));
     }

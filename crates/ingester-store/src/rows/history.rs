@@ -113,7 +113,8 @@ pub(super) async fn keep_versions(
         }
     }
     for ((valid_to, change), uids) in &groups {
-        let (valid_to, change) = (*valid_to, *change);
+        let valid_to = *valid_to;
+        let change = *change;
         for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
             tx.execute(&KeepVersions { table, former, uids, valid_to, change, expected: None }).await?;
         }

@@ -133,7 +133,8 @@ pub(super) fn recorded(row: &Row, what: ChangeKind) -> ChangeEntry<'_> {
         Value::Text(text) => &**text,
         _ => "",
     };
-    let (namespace, name) = (text(base::NAMESPACE), text(base::NAME));
+    let namespace = text(base::NAMESPACE);
+    let name = text(base::NAME);
     ChangeEntry { uid: &row.uid, namespace, name, res_version: row.res_version, what }
 }
 

@@ -127,7 +127,8 @@ impl Store {
         after: &str,
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
-        let (table, group) = (kind.table(), &GroupFilter::new(kind.group()));
+        let table = kind.table();
+        let group = &GroupFilter::new(kind.group());
         let confirmed = evicted == EvictedRows::Included;
         let page = |narrow| Live { table, group, namespace, confirmed, after, limit, narrow };
         let read = self.with_retries(
@@ -152,7 +153,8 @@ impl Store {
     /// # Errors
     /// If the table cannot be read within the retries.
     pub async fn live_by_namespace(&self, kind: &Kind) -> Result<Vec<(String, u64)>, StoreError> {
-        let (table, group) = (kind.table(), &GroupFilter::new(kind.group()));
+        let table = kind.table();
+        let group = &GroupFilter::new(kind.group());
         self.with_retries(
             || format!("counting the live rows of `{}`", table.name),
             || async { self.by_narrow_key(|narrow| LiveByNamespace { table, group, narrow }).await },
@@ -264,7 +266,9 @@ pub(super) async fn read_rows(
             else {
                 return Err(sqlx::Error::Decode("a row without uid or res_version".into()));
             };
-            let (mut labels, mut annotations, mut many) = (StringMap::default(), StringMap::default(), Vec::new());
+            let mut labels = StringMap::default();
+            let mut annotations = StringMap::default();
+            let mut many = Vec::new();
             for (companion, of_uids) in &mut companions {
                 let pairs = sorted(of_uids.remove(uid.as_ref()));
                 match companion {

@@ -94,7 +94,8 @@ impl Batch<'_> {
             .collect();
         let clear = ClearRejects { kind: self.table.kind, uids: &uids };
         let begin = self.table.history.map(|history| {
-            let (table, former) = (self.table, history.table);
+            let table = self.table;
+            let former = history.table;
             BeginAfterFormer { table, former, uids: &uids }
         });
         let mut statements: Vec<&dyn Statement> = vec![&insert];
@@ -158,7 +159,8 @@ pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -
 async fn execute_update(store: &Store, update: &Update<'_>, change: ChangeKind) -> Result<Option<u64>, sqlx::Error> {
     let uids = [&*update.row.uid];
     let expected = Some((update.expected, update.row.ingest_version));
-    let (table, valid_to) = (update.table, update.update_time);
+    let table = update.table;
+    let valid_to = update.update_time;
     let keep = update.former.map(|former| KeepVersions { table, former, uids: &uids, valid_to, change, expected });
     if keep.is_none() && (update.record.is_none() || store.dialect.records_in_one_statement()) {
         return store.pool.execute(update).await.map(Some);

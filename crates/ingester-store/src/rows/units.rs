@@ -278,8 +278,10 @@ impl Store {
     /// # Errors
     /// If the settings cannot be written within the retries.
     pub async fn record_stopped(&self, kind: &Kind, unit: &str, last: &UnitRecord) -> Result<(), StoreError> {
-        let (name, from) = (unit_name(kind, unit), last.to_text());
-        let (phase, heartbeat) = (UnitPhase::Stopped, seconds(self.now()));
+        let name = unit_name(kind, unit);
+        let from = last.to_text();
+        let phase = UnitPhase::Stopped;
+        let heartbeat = seconds(self.now());
         let to = UnitRecord { phase, heartbeat, lag: 0, waiting: 0, held: 0, ..last.clone() }.to_text();
         let write = || async { self.pool.execute(&ReplaceSetting { name: &name, from: &from, to: &to }).await };
         self.with_retries(|| format!("writing that a unit has stopped into {SETTINGS}"), write).await.map(drop)
@@ -337,7 +339,8 @@ impl Store {
         kinds: &[Kind],
         time: Duration,
     ) -> Result<TimedAnswer<Vec<(Kind, UnitRecord)>>, StoreError> {
-        let (now, found) = (self.now(), self.records(UNITS, time).await?);
+        let now = self.now();
+        let found = self.records(UNITS, time).await?;
         Ok(found.map(|found| {
             let mut units = of_kinds(kinds, &found, UnitRecord::parse);
             units.retain(|(_, record)| !record.is_gone(now));
@@ -351,7 +354,8 @@ impl Store {
         kinds: &[Kind],
         time: Duration,
     ) -> Result<TimedAnswer<Vec<(Kind, RuleRecord)>>, StoreError> {
-        let (now, found) = (self.now(), self.records(POLICIES, time).await?);
+        let now = self.now();
+        let found = self.records(POLICIES, time).await?;
         Ok(found.map(|found| {
             let mut rules = of_kinds(kinds, &found, RuleRecord::parse);
             rules.retain(|(_, record)| !record.is_gone(now));

@@ -38,7 +38,8 @@ impl Store {
             if start == end {
                 continue;
             }
-            let (changes, now) = (&changes[start..end], Instant::now);
+            let changes = &changes[start..end];
+            let now = Instant::now;
             let error = match self.write_batch(table, changes).await {
                 Ok(mut part) => {
                     if !self.dialect.has_nul() {
@@ -135,7 +136,8 @@ impl Store {
     /// long before others see it, so it now begins later.
     async fn begin_later(&self, batch: &Batch<'_>) -> Result<(), sqlx::Error> {
         let uids: Vec<&str> = batch.changes.iter().map(RowChange::uid).collect();
-        let (from, to) = (batch.now, self.now());
+        let from = batch.now;
+        let to = self.now();
         if batch.table.history.is_none() || !is_late(from, to) {
             return Ok(());
         }

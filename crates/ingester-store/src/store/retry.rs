@@ -19,7 +19,8 @@ const AGAIN: Duration = Duration::from_secs(60);
 
 /// Does the work. If it takes longer than a person waits without a message, logs the reason for the wait.
 pub async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
-    let (begin, mut pause) = (Instant::now(), LONG);
+    let begin = Instant::now();
+    let mut pause = LONG;
     let mut work = std::pin::pin!(work);
     loop {
         match tokio::time::timeout(pause, &mut work).await {

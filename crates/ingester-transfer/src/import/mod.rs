@@ -299,9 +299,12 @@ pub async fn import(
     progress: Arc<Progress>,
     problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
-    let (destination, stop) = (Destination::Store(store), CancellationToken::new());
-    let (namespace, states) = (None, ObjectStates::Live);
-    let (generate_names, ignore_unknown) = (false, false);
+    let destination = Destination::Store(store);
+    let stop = CancellationToken::new();
+    let namespace = None;
+    let states = ObjectStates::Live;
+    let generate_names = false;
+    let ignore_unknown = false;
     let import =
         Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, progress, stop };
     import.run(problem).await
@@ -490,7 +493,8 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_read_for_two_kinds_with_one_table() {
         const KINDS: &[Kind] = &[kind("ConfigMap"), kind("Secret")];
-        let (destination, stop) = (Destination::Nowhere, CancellationToken::new());
+        let destination = Destination::Nowhere;
+        let stop = CancellationToken::new();
         let import = Import {
             destination,
             kinds: KINDS,

@@ -55,7 +55,8 @@ pub(super) fn read(
             },
         };
         let mut names = GeneratedNames::default();
-        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        let mut chunk = Vec::new();
+        let mut bytes = 0;
         while let Some(document) = documents.next() {
             match document {
                 Ok(document) => {
@@ -260,8 +261,10 @@ fn prune_text(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, St
 /// Returns the problem of a text that is not an object. It is recorded if it names a known kind and has a uid or a name.
 fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> DocumentContent {
     let text = |text: &Option<Box<str>>| text.as_deref().unwrap_or_default().to_owned();
-    let (api_version, kind) = (text(&identity.api_version), text(&identity.kind));
-    let (namespace, name) = (text(&identity.namespace), text(&identity.name));
+    let api_version = text(&identity.api_version);
+    let kind = text(&identity.kind);
+    let namespace = text(&identity.namespace);
+    let name = text(&identity.name);
     let place = place(kinds, &api_version, &kind);
     let uid = match identity.uid.as_deref() {
         Some(uid) if !uid.is_empty() => Some(uid.to_owned()),

@@ -43,7 +43,8 @@ impl AnnotatedState {
             time.map(Some)
                 .map_err(|_| format!("the annotation {name} is `{text}`, and no time such as 2026-01-31T12:00:00Z"))
         };
-        let (deleted, evicted) = (time(shown::DELETED_AT)?, time(shown::EVICTED_AT)?);
+        let deleted = time(shown::DELETED_AT)?;
+        let evicted = time(shown::EVICTED_AT)?;
         let needed = |name: &str, time: Option<Micros>, state: &str| {
             time.ok_or_else(|| format!("the annotation {} is `{state}`, but there is no {name}", shown::STATE))
         };
@@ -124,7 +125,8 @@ fn annotations(text: &str) -> Result<Option<Annotations>, Error> {
     let start = before + text[before..].find('"').unwrap_or_default();
     let raw = reader.raw()?;
     let end = reader.offset();
-    let (mut found, mut others) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut others = Vec::new();
     if raw.starts_with('{') {
         let mut reader = Reader::new(raw);
         reader.begin_object()?;
@@ -141,7 +143,8 @@ fn annotations(text: &str) -> Result<Option<Annotations>, Error> {
 
 /// Returns a text without a member, and without one of the commas next to it.
 fn without_member(text: &str, member: std::ops::Range<usize>) -> String {
-    let (before, behind) = (text[..member.start].trim_end(), text[member.end..].trim_start());
+    let before = text[..member.start].trim_end();
+    let behind = text[member.end..].trim_start();
     match (behind.strip_prefix(','), before.strip_suffix(',')) {
         (Some(behind), _) => [before, behind.trim_start()].concat(),
         (None, Some(before)) => [before, behind].concat(),

@@ -212,7 +212,8 @@ impl Pass<'_> {
         problem: &mut impl FnMut(&str, &str),
     ) -> Result<(), MoveError> {
         let read = self.source.read_rows(table, uids).await.map_err(MoveError::OtherDatabase)?;
-        let (mut rows, mut rejects) = (Vec::with_capacity(read.len()), Vec::new());
+        let mut rows = Vec::with_capacity(read.len());
+        let mut rejects = Vec::new();
         for source in &read {
             // The row may have changed since its first columns were read. The cluster's answer about its object has not, so it is used
             // again.

@@ -23,7 +23,8 @@ pub(super) enum PutAction {
 /// has a higher version, its users have changed it, and if it is deleted, they have deleted it.
 pub(super) fn due(stored: Option<Version>, new: Version) -> PutAction {
     let Some(old) = stored else { return PutAction::Write };
-    let (later, same) = (new.res_version > old.res_version, new.res_version == old.res_version);
+    let later = new.res_version > old.res_version;
+    let same = new.res_version == old.res_version;
     if old.deleted {
         return match (new.deleted, later) {
             (true, false) => PutAction::Nothing,
@@ -54,7 +55,8 @@ pub(super) fn due(stored: Option<Version>, new: Version) -> PutAction {
 pub(crate) async fn put(store: &Store, kind: &Kind, rows: Vec<Row>, effect: Effect) -> Result<Report, StoreError> {
     let uids: Vec<&str> = rows.iter().map(|row| &*row.uid).collect();
     let stored = store.versions(kind.table(), &uids).await?;
-    let (mut report, mut writes) = (Report::default(), Vec::with_capacity(rows.len()));
+    let mut report = Report::default();
+    let mut writes = Vec::with_capacity(rows.len());
     for row in rows {
         match due(stored.get(&row.uid).copied(), row.version()) {
             PutAction::Write => writes.push(RowChange::Row(row)),

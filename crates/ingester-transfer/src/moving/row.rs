@@ -37,7 +37,8 @@ impl OtherTable {
         let object = Object::parse(&*text, ManagedFields::Prune).map_err(|error| error.to_string())?;
         let group = object.api_version().rsplit_once('/').map_or("", |(group, _)| group);
         if (group, object.kind()) != (kind.group(), kind.kind()) {
-            let (its, of) = (object.kind(), object.api_version());
+            let its = object.kind();
+            let of = object.api_version();
             return Err(format!("its `json` is a {its} of {of}, and no {}", kind.full_name()));
         }
         let Some(mut row) = kind.row(&object).map_err(|error| error.to_string())? else { return Ok(None) };

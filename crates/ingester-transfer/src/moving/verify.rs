@@ -82,7 +82,9 @@ impl Pass<'_> {
         difference: &mut impl FnMut(&str, &str),
         progress: &mut impl FnMut(u64),
     ) -> Result<ComparisonCounts, MoveError> {
-        let (mut verified, mut wanted, mut stored) = (ComparisonCounts::default(), Sum::default(), Sum::default());
+        let mut verified = ComparisonCounts::default();
+        let mut wanted = Sum::default();
+        let mut stored = Sum::default();
         let mut after = String::new();
         while !self.stop.is_cancelled() {
             let heads = self.source.heads(table, &after, HEADS).await.map_err(MoveError::OtherDatabase)?;
@@ -119,7 +121,8 @@ impl Pass<'_> {
                                 Value::Text(text) => &**text,
                                 _ => "",
                             };
-                            let (namespace, name) = (text(base::NAMESPACE), text(base::NAME));
+                            let namespace = text(base::NAMESPACE);
+                            let name = text(base::NAME);
                             difference(&format!("{} {namespace}/{name} (uid {})", table.kind.name(), row.uid), &what);
                         }
                     }
@@ -162,7 +165,8 @@ enum RowComparison<'s> {
 
 fn judge<'s>(table: &Table, row: &Row, stored: Option<&'s StoredRow>) -> RowComparison<'s> {
     let Some(stored) = stored else { return RowComparison::Different("it is not stored".to_owned()) };
-    let (old, new) = (stored.version(), row.version());
+    let old = stored.version();
+    let new = row.version();
     match due(Some(old), new) {
         PutAction::Keep => return RowComparison::Kept,
         PutAction::Nothing if old.res_version > new.res_version => return RowComparison::Kept,

@@ -165,7 +165,8 @@ async fn migrations(
             }
         }
     }
-    let (changed, missing) = (named(MigrationState::Changed), named(MigrationState::Missing));
+    let changed = named(MigrationState::Changed);
+    let missing = named(MigrationState::Missing);
     if !changed.is_empty() {
         let message = format!("the database has run another text of {changed}");
         lines.error(MIGRATIONS, "", message, "take the file that was run from version control again");

@@ -179,7 +179,8 @@ fn report<'a>(
     answers: impl Iterator<Item = &'a (Right, Result<bool, UnknownRight>)>,
     lines: &mut CheckLines,
 ) {
-    let (mut granted, mut missing) = (Vec::new(), Vec::new());
+    let mut granted = Vec::new();
+    let mut missing = Vec::new();
     for (right, may) in answers {
         let place = right.namespace.as_ref().map(|namespace| format!(" in {namespace}")).unwrap_or_default();
         match may {

@@ -131,7 +131,9 @@ pub(crate) async fn run(arguments: &Doctor, config: Config, program: Program) ->
     let lines: Vec<CheckLine> = [cluster.lines, database.lines, both].into_iter().flat_map(|lines| lines.0).collect();
     show(arguments.output.output, &lines, || table(&lines))?;
     let count = |outcome| lines.iter().filter(|line| line.result == outcome).count();
-    let (errors, warnings, skipped) = (count(Outcome::Error), count(Outcome::Warning), count(Outcome::Skipped));
+    let errors = count(Outcome::Error);
+    let warnings = count(Outcome::Warning);
+    let skipped = count(Outcome::Skipped);
     if arguments.output.output == Format::Table {
         note(&format!("{errors} errors, {warnings} warnings, {skipped} skipped, {} ok", count(Outcome::Ok)));
     }

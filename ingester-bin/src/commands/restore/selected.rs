@@ -74,7 +74,8 @@ pub(super) async fn restore_all(
             (if namespace.is_empty() { name } else { format!("{namespace}/{name}") }, restored)
         })
         .buffer_unordered(AT_ONCE);
-    let (mut done, mut failed) = (0_usize, 0_usize);
+    let mut done = 0_usize;
+    let mut failed = 0_usize;
     let mut created = false;
     while let Some((shown, restored)) = results.next().await {
         bar.inc(1);

@@ -57,7 +57,8 @@ impl Difference {
         let released = built_in(program)?;
         refuse_foreign(store, released.as_ref(), program).await?;
         let code = Schema::from_registry(program.of_schema());
-        let (catalog, dialect) = (store.catalog().await?, store.dialect());
+        let catalog = store.catalog().await?;
+        let dialect = store.dialect();
         let pending = match &released {
             Some(released) => pending(released, store).await?,
             None => Vec::new(),
@@ -74,7 +75,8 @@ impl Difference {
         let alone = if left.is_empty() { Vec::new() } else { left_alone(&changes) };
         changes.retain(|change| !alone.contains(change));
 
-        let (server, foreign) = (ServerVersion::parse(store.server()), catalog.foreign_types(dialect));
+        let server = ServerVersion::parse(store.server());
+        let foreign = catalog.foreign_types(dialect);
         let line = |change: &SchemaChange| DiffLine {
             table: change.within().map(|table| table.to_string()),
             change: change.sentence_on(&foreign),

@@ -96,7 +96,8 @@ async fn record_units(store: &Store) -> Result<()> {
     let suspended = unit(9, UnitPhase::Suspended, ("", ""), "ingester-0/7");
     store.record_unit(kind("Project")?, "Project", &suspended).await?;
     for (rule, enforced, moved) in [("finished", true, 40), ("older-than-a-year", false, 0)] {
-        let (matches, waiting) = (52, if enforced { 12 } else { 0 });
+        let matches = 52;
+        let waiting = if enforced { 12 } else { 0 };
         let rule =
             RuleRecord { time: now - 20, enforced, judged: true, matches, waiting, moved, rule: rule.to_owned() };
         store.record_rule(kind("Model")?, "Model in ml", &rule).await?;

@@ -81,7 +81,8 @@ impl World {
         runs: &[Json],
         kubeconfig: Option<&Path>,
     ) -> Result<Option<Self>> {
-        let (folder, probes) = (tempfile::tempdir()?, free_port()?);
+        let folder = tempfile::tempdir()?;
+        let probes = free_port()?;
         let database = folder.path().join("objects.db");
         store(&database, objects).await?;
         let config = json!({

@@ -93,7 +93,8 @@ fn a_mysql_port_that_kubernetes_set_for_a_service_is_ignored() {
 fn commands_without_a_configuration_use_only_the_environment() {
     let ask = |variables: &[(&str, &str)]| environment(variables).address();
     assert!(ask(&[]).unwrap().is_none());
-    let (host, database) = (("MYSQL_HOST", "h"), ("MYSQL_DB_NAME", "d"));
+    let host = ("MYSQL_HOST", "h");
+    let database = ("MYSQL_DB_NAME", "d");
     assert_eq!(ask(&[host, database]).unwrap().unwrap().to_string(), "mysql://root@h:3306/d");
     assert_eq!(ask(&[host, ("DATABASE_URL", "sqlite://a.db")]).unwrap().unwrap().dialect(), Dialect::Sqlite);
     assert!(ask(&[host]).unwrap_err().to_string().contains("MYSQL_HOST is set and MYSQL_DB_NAME is not"));
@@ -191,7 +192,8 @@ fn a_passwords_file_is_read_without_the_newline_at_its_end() {
     let named = file("of-the-file", b"hunter2\n");
     let text = format!("{ENABLED}mysql: {{host: h, database: d, passwordFile: {named}}}");
     assert_eq!(address(&text, &[]), "mysql://root:***@h:3306/d");
-    let (host, database) = (("MYSQL_HOST", "h"), ("MYSQL_DB_NAME", "d"));
+    let host = ("MYSQL_HOST", "h");
+    let database = ("MYSQL_DB_NAME", "d");
     let by_variable = environment(&[host, database, ("MYSQL_PASSWORD_FILE", &named)]).address().unwrap().unwrap();
     assert_eq!(by_variable.to_string(), "mysql://root:***@h:3306/d");
     // Whichever variable is set replaces both keys.
@@ -210,7 +212,8 @@ fn the_password_of_a_url_may_be_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("password");
     std::fs::write(&file, "hunter2\n").unwrap();
-    let (file, url) = (file.display().to_string(), "postgres://u@h:1/d");
+    let file = file.display().to_string();
+    let url = "postgres://u@h:1/d";
     let text = format!(
         "{}\n",
         ENABLED.trim_end().replace("true", &format!("true, databaseURL: '{url}', passwordFile: {file}"))
@@ -234,7 +237,8 @@ fn the_password_of_a_url_may_be_in_a_file() {
 
 #[test]
 fn a_command_may_print_the_password() {
-    let (host, url) = ("host: h, database: d", "postgres://u@h:1/d");
+    let host = "host: h, database: d";
+    let url = "postgres://u@h:1/d";
     let mysql = |more: &str| format!("{ENABLED}mysql: {{{host}, {more}}}");
     let storage = |more: &str| {
         let line = ENABLED.trim_end();

@@ -22,7 +22,8 @@ fn each_key_is_taken_up_or_named_and_no_other() {
             Effect::None,
         ),
     ] {
-        let (before, changed) = (Config::default(), parse(line).unwrap());
+        let before = Config::default();
+        let changed = parse(line).unwrap();
         let mut now = before.clone();
         let changes = now.take_up(&changed);
         let expected = match effect {

@@ -14,7 +14,8 @@ fn place(row: &Row) -> (&'static str, &'static str) {
 
 /// Returns a file with every key and its default.
 fn defaults(rows: &[Row]) -> String {
-    let (mut text, mut open) = (String::new(), Vec::new());
+    let mut text = String::new();
+    let mut open = Vec::new();
     for row in rows {
         let (section, key) = place(row);
         let section: Vec<&str> = section.split('.').collect();
@@ -131,7 +132,8 @@ fn a_key_takes_what_its_row_says_and_nothing_beyond() {
             }
         } else if one.starts_with("duration") {
             let bound = |word: &str| one.split_once(word).map(|(_, text)| text.split('`').nth(1).expect("a bound"));
-            let (least, most) = (bound(" from "), bound(" up to ").unwrap_or("365d"));
+            let least = bound(" from ");
+            let most = bound(" up to ").unwrap_or("365d");
             right.extend([least.unwrap_or("0s").to_owned(), most.to_owned()]);
             wrong.extend(["-1ns".to_owned(), format!("{most}1ns")]);
             wrong

@@ -249,7 +249,8 @@ fn evicted_by_another() -> Config {
 
 #[tokio::test(start_paused = true)]
 async fn what_another_ingester_evicts_stays_until_it_is_gone_and_is_evicted_then() {
-    let (scene, stop) = (Scene::new(quiet), CancellationToken::new());
+    let scene = Scene::new(quiet);
+    let stop = CancellationToken::new();
     scene.put("a", IMMUTABLE);
     scene.put("b", |_| {});
     scene.play_with(evicted_by_another(), &stop, &stop);
@@ -271,7 +272,8 @@ async fn what_another_ingester_evicts_stays_until_it_is_gone_and_is_evicted_then
 
 #[tokio::test(start_paused = true)]
 async fn what_another_ingester_evicted_while_this_one_was_down_is_evicted_by_its_row() {
-    let (scene, stop) = (Scene::new(quiet), CancellationToken::new());
+    let scene = Scene::new(quiet);
+    let stop = CancellationToken::new();
     scene.put("a", IMMUTABLE);
     scene.put("b", |_| {});
     scene.put("c", |_| {});

@@ -181,7 +181,8 @@ async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
             scene.put("a", change);
             scene.store_row("a", None);
         }
-        let (stop, exit) = (CancellationToken::new(), CancellationToken::new());
+        let stop = CancellationToken::new();
+        let exit = CancellationToken::new();
         let running = scene.play_until(Duration::ZERO, &stop, &exit);
         sleep(SECOND).await;
         if !older {
@@ -206,11 +207,13 @@ async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_stopping_unit_does_not_wait_for_a_database_that_is_away() {
     let scene = Scene::new(|call| if call == "write" { Trouble::Status(500) } else { Trouble::None });
-    let (stop, exit) = (CancellationToken::new(), CancellationToken::new());
+    let stop = CancellationToken::new();
+    let exit = CancellationToken::new();
     let running = scene.play_until(Duration::ZERO, &stop, &exit);
     scene.put("a", |_| {});
     sleep(10 * SECOND).await;
-    let (begin, writes) = (Instant::now(), scene.calls("write").len());
+    let begin = Instant::now();
+    let writes = scene.calls("write").len();
     assert!(writes > 2, "it is tried again and again");
     stop.cancel();
     running.await.unwrap().unwrap();
@@ -239,7 +242,8 @@ async fn an_unreadable_object_that_is_deleted_is_held_until_it_is_given_up() {
     scene.put("bad", |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"));
     sleep(SECOND).await;
     assert_eq!(scene.metric("ingester_held_objects"), 1);
-    let (looks, rejects) = (scene.calls("look bad").len(), scene.metric("ingester_rejects_total"));
+    let looks = scene.calls("look bad").len();
+    let rejects = scene.metric("ingester_rejects_total");
     sleep(60 * SECOND).await;
     assert!(scene.calls("look bad").len() > looks + 2, "it may be readable by now");
     assert!(scene.metric("ingester_rejects_total") > rejects + 2, "it is reported again and again");

@@ -392,7 +392,8 @@ impl Cluster for Scene {
             let events = self.events.clone();
             let stream = futures::stream::unfold((events, version), |(events, sent)| async move {
                 let (version, gone, object) = loop {
-                    let (changed, ended) = (events.changed.notified(), events.ended.notified());
+                    let changed = events.changed.notified();
+                    let ended = events.ended.notified();
                     let next = events.all().iter().find(|(version, ..)| *version > sent).cloned();
                     if let Some(next) = next {
                         break next;

@@ -253,7 +253,8 @@ mod tests {
         let (mut table, mut model) = (Table::default(), BTreeMap::<String, KnownObject>::new());
         for step in 0..10_000_u32 {
             // Grows first, then changes, and is nearly empty in the end.
-            let (number, removes) = (rng.u32(..600), [1, 4, 7][step as usize / 3334]);
+            let number = rng.u32(..600);
+            let removes = [1, 4, 7][step as usize / 3334];
             let uid = if number % 5 == 0 { format!("u{number}") } else { uuid(number.into()) };
             match rng.u32(..100) {
                 0 => {

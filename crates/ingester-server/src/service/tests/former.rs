@@ -99,7 +99,9 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
             store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap();
         }
     }
-    let (store, metrics, asked) = (Arc::new(store), Metrics::new().unwrap(), Arc::default());
+    let store = Arc::new(store);
+    let metrics = Metrics::new().unwrap();
+    let asked = Arc::default();
     let service = Service::new(Sources {
         kinds: KINDS,
         reads: store.clone(),

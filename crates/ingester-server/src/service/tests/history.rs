@@ -71,7 +71,8 @@ async fn service_in(store: Store, former: FormerAccess, asked: Arc<Mutex<Vec<Att
         let row = kind.row(&object).unwrap().unwrap();
         assert_eq!(store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap().written, 1);
     }
-    let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
+    let store = Arc::new(store);
+    let metrics = Metrics::new().unwrap();
     Service::new(Sources {
         kinds: &KINDS,
         reads: store.clone(),
@@ -113,7 +114,8 @@ async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_objec
     let both = ".metadata.resourceVersion, .status.phase";
     // All versions of the present object; the previous object is on the next page.
     assert_eq!(told(&list), [format!("5 updated {both}"), "4 - -".to_owned()]);
-    let (mut all, mut token) = (Vec::new(), String::new());
+    let mut all = Vec::new();
+    let mut token = String::new();
     loop {
         let (code, page) = get(&service, &format!("{RUNS}/nightly/history?limit=1&continue={token}")).await;
         assert_eq!(code, 200, "{page}");

@@ -39,7 +39,8 @@ fn unit(now: i64, ago: i64, namespace: &str, shard: &str, phase: UnitPhase) -> U
 }
 
 fn rule(now: i64, rule: &str, matches: u64) -> RuleRecord {
-    let (enforced, judged) = (rule == "finished", rule != "broken");
+    let enforced = rule == "finished";
+    let judged = rule != "broken";
     RuleRecord { time: now, enforced, judged, matches, waiting: 1, moved: 2, rule: rule.to_owned() }
 }
 

@@ -64,7 +64,9 @@ const LAST: u64 = u64::MAX - 1;
 impl History {
     /// Random writes. Versions only grow, and are not unique: a sweep uses one version for many objects.
     async fn write(&self, chance: &mut Chance) {
-        let (world, mut version, mut last) = (&self.world, 10, [0; 4]);
+        let world = &self.world;
+        let mut version = 10;
+        let mut last = [0; 4];
         for round in 1..=3 {
             for _ in 0..chance.below(12) {
                 version += chance.below(2);
@@ -125,7 +127,8 @@ impl History {
     /// A client that begins, and breaks off its watch, at random times.
     async fn client(&self, n: usize, selector: &str, mut chance: Chance) {
         // One in this many events with news is the last one of its watch.
-        let (breaks, streams) = (chance.choose(&[1, 8, u64::MAX]), chance.below(3) == 0);
+        let breaks = chance.choose(&[1, 8, u64::MAX]);
+        let streams = chance.below(3) == 0;
         // Initial events have the version of the object's text. A deletion that was only observed has another version in its row.
         let streams = streams && !selector.contains("deleted") && !selector.contains("all");
         chance.pause(10 * self.pause).await;
@@ -156,7 +159,9 @@ impl History {
                         self.reached.borrow_mut()[n] = round;
                     }
                     if behind.elapsed() > BEHIND {
-                        let (has, told, log) = (client.has, client.told, self.log().await);
+                        let has = client.has;
+                        let told = client.told;
+                        let log = self.log().await;
                         panic!(
                             "seed {}, {selector}: {has:?} instead of {rows:?}, behind {told:?}, of {log:?}",
                             self.seed

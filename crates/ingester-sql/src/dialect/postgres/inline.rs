@@ -35,7 +35,8 @@ fn room(param: &Param<'_>) -> usize {
 fn write(text: &mut String, sql: &str, params: &[Param<'_>]) {
     let mut rest = sql;
     while let Some(place) = rest.find('$') {
-        let (before, behind) = (&rest[..place], &rest[place + 1..]);
+        let before = &rest[..place];
+        let behind = &rest[place + 1..];
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
         text.push_str(before);
         match behind[..digits].parse::<usize>().ok().and_then(|number| params.get(number.checked_sub(1)?)) {

@@ -43,7 +43,9 @@ impl Query for CountRejects {
     type Row = RejectCount;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let (kind, group_ver, namespace) = (row.read_text(0)?, row.read_text(1)?, row.read_text(2)?);
+        let kind = row.read_text(0)?;
+        let group_ver = row.read_text(1)?;
+        let namespace = row.read_text(2)?;
         Ok(RejectCount { kind, group_ver, namespace, count: row.read_uint(3)? })
     }
 }

@@ -45,7 +45,8 @@ impl Statement for CountRows<'_> {
     }
 
     fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
-        let (rules, mut all) = (dialect.rules(), Vec::new());
+        let rules = dialect.rules();
+        let mut all = Vec::new();
         route_params(self.query, self.route, rules, &mut all);
         all.extend(self.group.params().map(Param::Text));
         condition_params(self.query, self.route, rules, &mut all);

@@ -90,7 +90,8 @@ read_well! {
     end_backfill { snapshot(&EndBackfill { table: "widget", column: "owner", complete_time: NOW }); }
     end_later { snapshot(&EndLater { former: &FORMER, uids: UIDS, from: NOW, to: Micros(NOW.0 + 1) }); }
     ends_over_time {
-        let (group, core) = (&GroupFilter::new("example.com"), &GroupFilter::new(""));
+        let group = &GroupFilter::new("example.com");
+        let core = &GroupFilter::new("");
         let moments = &[NOW, NOW];
         let over_time = EndsOverTime { table: &TABLE, group, moments, narrow: true, milliseconds: 30_000 };
         let now = EndsOverTime { group: core, moments: &[], narrow: false, ..over_time };
@@ -131,7 +132,9 @@ read_well! {
         snapshot_of("Insert", &[&insert, &Insert { skip: true, ..insert }]);
     }
     keep_versions {
-        let (table, former, change) = (&WITH_HISTORY, &FORMER, ChangeKind::Updated);
+        let table = &WITH_HISTORY;
+        let former = &FORMER;
+        let change = ChangeKind::Updated;
         let keep = KeepVersions { table, former, uids: UIDS, valid_to: NOW, change, expected: None };
         snapshot_of("KeepVersions", &[&keep, &KeepVersions { uids: &UIDS[..1], expected: Some((7, 3)), ..keep }]);
     }
@@ -143,7 +146,8 @@ read_well! {
         snapshot_of("ListRejects", &[&all, &some]);
     }
     live {
-        let (group, core) = (&GroupFilter::new("example.com"), &GroupFilter::new(""));
+        let group = &GroupFilter::new("example.com");
+        let core = &GroupFilter::new("");
         let all = Live { table: &TABLE, group, namespace: None, confirmed: true, after: "", limit: 2, narrow: true };
         let of_namespace = Live { namespace: Some("ml"), ..all };
         let of_core = Live { group: core, namespace: Some("ml"), ..all };
@@ -152,7 +156,8 @@ read_well! {
         snapshot_of("Live", &[&all, &of_namespace, &of_core, &unconfirmed, &by_uid]);
     }
     live_by_namespace {
-        let (group, core) = (&GroupFilter::new("example.com"), &GroupFilter::new(""));
+        let group = &GroupFilter::new("example.com");
+        let core = &GroupFilter::new("");
         let counted = LiveByNamespace { table: &TABLE, group, narrow: true };
         let of_core = LiveByNamespace { group: core, narrow: false, ..counted };
         snapshot_of("LiveByNamespace", &[&counted, &of_core]);

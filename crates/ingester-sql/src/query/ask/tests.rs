@@ -116,7 +116,8 @@ fn a_question_within_a_saved_query_asks_for_what_both_do() {
 
 #[test]
 fn a_moment_is_one_and_takes_the_place_of_that_of_a_saved_query() {
-    let (first, second) = ([("at", "2026-01-31")], [("at", "2026-02-01T10:00:00Z")]);
+    let first = [("at", "2026-01-31")];
+    let second = [("at", "2026-02-01T10:00:00Z")];
     let at = |given: &[(&str, &str)]| query(given).unwrap().at.unwrap().by(Micros(0)).rfc3339();
     assert_eq!((at(&first), at(&second)), ("2026-01-31T00:00:00Z".to_owned(), "2026-02-01T10:00:00Z".to_owned()));
     // How long ago it was is counted by the clock of the database, once that is asked.

@@ -107,7 +107,8 @@ fn where_no_key_has_the_order_the_only_route_is_taken_uncounted() {
 fn a_uid_or_a_name_in_a_namespace_is_taken_uncounted() {
     let by_uid = routes(Query { uids: vec!["u".into()], filters: vec![label("team")], ..Query::default() });
     assert_eq!((by_uid.to_count(), by_uid.best(&[])), (&[][..], Route::PRIMARY));
-    let (namespaces, names) = (vec!["ml".into()], vec!["a".into()]);
+    let namespaces = vec!["ml".into()];
+    let names = vec!["a".into()];
     let named = routes(Query { namespaces, names, filters: vec![label("team")], ..Query::default() });
     assert_eq!((named.to_count(), named.best(&[])), (&[][..], key("namespace_name")));
 }

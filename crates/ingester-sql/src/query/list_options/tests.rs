@@ -108,7 +108,8 @@ fn nothing_asks_for_everything() {
 #[test]
 fn each_operator_has_its_test() {
     let is = |test: Test| Filter::field("size", test);
-    let (one, value) = (Value::text("a,b"), make_text("a,b"));
+    let one = Value::text("a,b");
+    let value = make_text("a,b");
     let two = || Test::In(vec![Value::text("a"), Value::text("b")]);
     for (number, name, filter) in [
         (1, "EQUAL", is(Test::Equal(one.clone()))),
@@ -155,7 +156,8 @@ fn a_field_is_a_label_a_column_or_a_path() {
 fn a_value_comes_as_json_or_as_bytes() {
     let value = |value: Json| json!({ "@type": "type.googleapis.com/google.protobuf.Value", "value": value });
     let bytes = |url: &str, bytes: &[u8]| json!({ "type_url": url, "value": STANDARD.encode(bytes) });
-    let (string_url, value_url) = ("type.googleapis.com/google.protobuf.StringValue", "google.protobuf.Value");
+    let string_url = "type.googleapis.com/google.protobuf.StringValue";
+    let value_url = "google.protobuf.Value";
     for (any, expected) in [
         (make_text("ada"), Value::text("ada")),
         (make_text("'\"%\\\0"), Value::text("'\"%\\\0")),

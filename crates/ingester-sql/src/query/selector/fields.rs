@@ -211,7 +211,8 @@ fn quote_fault(written: &str) -> Option<String> {
     // A quote behind an odd number of `\` is escaped.
     let escapes = |before: &str| before.len() - before.trim_end_matches('\\').len();
     let last = value.char_indices().next_back().filter(|(at, _)| escapes(&value[..*at]) % 2 == 0);
-    let (first, last) = (value.chars().next().filter(|c| is_quote(*c)), last.map(|(_, c)| c).filter(|c| is_quote(*c)));
+    let first = value.chars().next().filter(|c| is_quote(*c));
+    let last = last.map(|(_, c)| c).filter(|c| is_quote(*c));
     let quote = first.or(last)?;
     let inside = |(open, close): &(char, char)| value.strip_prefix(*open)?.strip_suffix(*close);
     if last.is_some()

@@ -38,7 +38,8 @@ pub fn parse_label_selector_with_parameters(
     text: &str,
     prefix: &str,
 ) -> Result<(Vec<Filter>, Vec<SelectorParameter>), SelectorError> {
-    let (mut filters, mut parameters) = (Vec::new(), Vec::new());
+    let mut filters = Vec::new();
+    let mut parameters = Vec::new();
     for filter in parse(text, Some(prefix))? {
         let key = match &filter {
             Filter::Label { key, .. } => key,
@@ -179,7 +180,8 @@ impl<'t> Parser<'t> {
         if !self.free {
             check_label_value(word).map_err(|fault| self.fault(fault))?;
         }
-        let (begin, mut end) = (self.at, self.end);
+        let begin = self.at;
+        let mut end = self.end;
         self.advance();
         while let (true, Token::Word(_)) = (self.free, self.next) {
             end = self.end;

@@ -44,7 +44,8 @@ pub(crate) fn of_parts(
 }
 
 fn hosts_of_parts(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Hosts {
-    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
+    let mut shown = Vec::new();
     for (host, port) in host.split(',').map(|host| host_and_port(host.trim(), port)) {
         let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
         if let Some(password) = password {

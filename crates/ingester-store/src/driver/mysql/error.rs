@@ -72,7 +72,8 @@ const CHECKED: u16 = 4025;
 
 /// Returns the reason why MariaDB refuses well-formed JSON: its error only says that a column does not take it.
 fn refused_json(json: &str) -> &'static str {
-    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut depth = 0_usize;
+    let mut deepest = 0;
     let mut bytes = json.bytes();
     let mut in_string = false;
     while let Some(byte) = bytes.next() {

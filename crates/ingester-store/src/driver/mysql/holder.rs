@@ -62,7 +62,8 @@ impl Holder {
     fn parse(text: &str) -> Self {
         let mut words = text.splitn(4, ' ').map(str::to_owned);
         let mut next = || words.next().unwrap_or_default();
-        let (token, renewed) = (next(), next().parse().unwrap_or_default());
+        let token = next();
+        let renewed = next().parse().unwrap_or_default();
         Holder { token, renewed, node: next(), who: next() }
     }
 }
@@ -83,7 +84,8 @@ impl HeldLock {
     ) -> Result<Self, sqlx::Error> {
         let own = Holder::new(node(connection).await?);
         let mut seen: Option<(String, Instant)> = None;
-        let (mut failures, mut is_said) = (0, false);
+        let mut failures = 0;
+        let mut is_said = false;
         loop {
             let begin = Instant::now();
             let text = own.to_text();
@@ -134,7 +136,8 @@ impl HeldLock {
             }
             tokio::time::sleep(LOOK).await;
         }
-        let (token, end) = (own.token.clone(), Arc::new(Notify::new()));
+        let token = own.token.clone();
+        let end = Arc::new(Notify::new());
         let renewing = tokio::spawn(renew(own, connect, end.clone()));
         Ok(HeldLock { token, renewing, end })
     }
@@ -181,7 +184,8 @@ fn is_free(stored: &str, own: &Holder, seen: Option<&(String, Instant)>) -> bool
 
 /// Renews the setting until `end`, then empties it.
 async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) {
-    let (mut ends, mut failures) = (false, 0);
+    let mut ends = false;
+    let mut failures = 0;
     loop {
         ends = ends || tokio::time::timeout(RENEW, end.notified()).await.is_ok();
         let next = Holder { renewed: own.renewed + 1, ..own.clone() };
@@ -230,7 +234,8 @@ mod tests {
 
     #[test]
     fn a_lock_is_not_taken_from_a_holder_that_may_be_alive() {
-        let (own, other) = (Holder::new("a".into()), Holder::new("b".into()));
+        let own = Holder::new("a".into());
+        let other = Holder::new("b".into());
         let stored = other.to_text();
         let long_ago = Instant::now().checked_sub(SILENT).unwrap();
         let seen = |text: &str, since| Some((text.to_owned(), since));

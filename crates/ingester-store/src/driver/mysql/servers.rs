@@ -18,7 +18,9 @@ impl ConnectionFacts {
 /// Reads the names and values of [`Dialect::variables`](ingester_sql::dialect::Dialect::variables).
 pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> ConnectionFacts {
     let mut server = DatabaseServer::default();
-    let (mut is_node, mut logs, mut waits_for_replica) = (false, false, false);
+    let mut is_node = false;
+    let mut logs = false;
+    let mut waits_for_replica = false;
     let mut flushes_log = true;
     for (name, value) in variables {
         let is_off = value.is_empty() || value == "0" || value.eq_ignore_ascii_case("off");

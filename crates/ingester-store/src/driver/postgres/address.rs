@@ -127,7 +127,9 @@ fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
 
 /// Returns the parameters without ours and without `host` and `port`, which may be lists; and the parameters of each host of a list.
 fn without_lists(parameters: &str) -> Result<(String, Vec<String>), String> {
-    let (mut hosts, mut ports, mut rest) = (Vec::new(), Vec::new(), String::new());
+    let mut hosts = Vec::new();
+    let mut ports = Vec::new();
+    let mut rest = String::new();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         let values = || value.replace("%2C", ",").replace("%2c", ",").split(',').map(str::to_owned).collect::<Vec<_>>();
@@ -161,7 +163,8 @@ fn shown_by_options(all: &[Server]) -> String {
         host => format!("{host}:{}", options.get_port()),
     };
     let hosts: Vec<String> = all.iter().map(|server| host(&server.options)).collect();
-    let (user, database) = (options.get_username(), options.get_database().unwrap_or_default());
+    let user = options.get_username();
+    let database = options.get_database().unwrap_or_default();
     format!("postgresql://{user}@{}/{database}", hosts.join(","))
 }
 
@@ -357,7 +360,8 @@ mod tests {
     fn tls_parameters_of_a_url_are_kept() {
         let mode = |address: &Hosts| format!("{:?}", address.all[0].options.get_ssl_mode());
         let tls = Tls { mode: TlsMode::VerifyIdentity, ..Tls::default() };
-        let (own, none) = (of_url("postgres://h/d?sslmode=require"), of_url("postgres://h/d?application_name=a"));
+        let own = of_url("postgres://h/d?sslmode=require");
+        let none = of_url("postgres://h/d?application_name=a");
         assert!(own.with_tls(&tls).is_none() && none.with_tls(&tls).is_some());
         assert_eq!((mode(&own), mode(&none.encrypted(&tls))), ("Require".into(), "VerifyFull".into()));
     }

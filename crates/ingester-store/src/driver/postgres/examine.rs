@@ -29,7 +29,8 @@ pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
     for (right, table) in answers.grants.iter().filter_map(missing) {
         lacking.entry(right).or_default().push(table);
     }
-    let (mut rows, mut tables) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    let mut tables = Vec::new();
     for (right, of) in &lacking {
         match &**right {
             "OWNER" => tables.push(format!("alter {}", few(of))),

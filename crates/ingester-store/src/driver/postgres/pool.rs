@@ -32,7 +32,8 @@ impl Pool {
         servers: Arc<Servers>,
     ) -> Result<Self, sqlx::Error> {
         let place = first(all, options.read_only).await?;
-        let (server, several) = (&all[place], all.len() > 1);
+        let server = &all[place];
+        let several = all.len() > 1;
         let pool = connect(server, options, several, &servers).await?;
         let led = pool.clone();
         let lead = move |server: &Server| led.set_connect_options(server.options.clone());

@@ -189,7 +189,8 @@ async fn a_query_ends_in_time_or_with_its_caller() {
         let Some(mut schema) = Schema::new("ends").await else { return };
         schema.run("CREATE VIEW ingester_settings (name, value) AS SELECT 'a', CAST(pg_sleep(60) AS TEXT)").await;
         let pool = open(&schema.address(prepared), ConnectOptions::default()).await.unwrap();
-        let (setting, begin) = (&ReadSetting { name: "a" }, Instant::now());
+        let setting = &ReadSetting { name: "a" };
+        let begin = Instant::now();
         let error = pool.fetch_within(setting, Duration::from_millis(200)).await.unwrap_err();
         assert!(is_about(&error, ErrorSubject::Time) && begin.elapsed() < Duration::from_secs(20), "{error}");
         let running = "SELECT CAST(COUNT(*) AS TEXT) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%ingester_settings%' AND pid <> pg_backend_pid()";
@@ -371,7 +372,8 @@ async fn a_missing_database_is_told_with_a_remedy() {
 async fn the_clock_is_that_of_the_server() {
     let Some(schema) = Schema::new("clock").await else { return };
     let store = schema.connect("", ConnectOptions::default()).await;
-    let (told, own) = (store.pool.servers().clock.now().unwrap(), Micros::now());
+    let told = store.pool.servers().clock.now().unwrap();
+    let own = Micros::now();
     assert!(told.0.abs_diff(own.0) < 10_000_000, "{told:?} {own:?}");
     assert!(store.read_clock().await.unwrap().0.abs_diff(own.0) < 10_000_000);
 }

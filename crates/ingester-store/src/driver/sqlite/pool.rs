@@ -30,7 +30,8 @@ impl Pool {
         in_memory: bool,
     ) -> Result<Self, sqlx::Error> {
         let connections = connections(how, in_memory);
-        let (deadline, durability) = (Deadline::for_connections(connections), Durability::default());
+        let deadline = Deadline::for_connections(connections);
+        let durability = Durability::default();
         let pool = connect(options, how, connections, &deadline, &durability).await?;
         Ok(Pool { pool, durability, deadline, in_memory })
     }

@@ -101,7 +101,8 @@ async fn what_writes_an_evicted_row_waits_for_the_disk_and_nothing_else_does() {
     {
         let pool = pool(&store);
         let mut connection = pool.pool.acquire().await.unwrap();
-        let (durability, seen) = (pool.durability.clone(), seen.clone());
+        let durability = pool.durability.clone();
+        let seen = seen.clone();
         // Called within each transaction that changes something.
         let hook = move || {
             seen.lock().push(durability.is_raised());

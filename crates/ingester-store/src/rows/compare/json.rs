@@ -144,7 +144,8 @@ fn walk<'a>(
             return;
         }
         (Tree::Object(wanted), Tree::Object(stored)) => {
-            let (mut left, mut right) = (wanted.iter().peekable(), stored.iter().peekable());
+            let mut left = wanted.iter().peekable();
+            let mut right = stored.iter().peekable();
             while let Some(key) = match (left.peek(), right.peek()) {
                 (Some((left, _)), Some((right, _))) => Some(left.min(right)),
                 (left, right) => left.or(right).map(|(key, _)| key),
@@ -152,7 +153,8 @@ fn walk<'a>(
                 let back = path.len();
                 push_name(path, key);
                 let of_key = |(other, _): &&(Cow<'_, str>, JsonValue<'_>)| other == key;
-                let (wanted, stored) = (left.next_if(of_key), right.next_if(of_key));
+                let wanted = left.next_if(of_key);
+                let stored = right.next_if(of_key);
                 step(path, wanted.map(|(_, node)| node), stored.map(|(_, node)| node), most, found);
                 path.truncate(back);
             }
@@ -336,7 +338,8 @@ mod tests {
 
     #[test]
     fn the_first_paths_are_named_and_the_others_counted() {
-        let (wanted, stored) = (r#"{"a":[1,2,3],"b":{"c.d":true},"e":1}"#, r#"{"b":{"c.d":null},"a":[1,5],"f":"x"}"#);
+        let wanted = r#"{"a":[1,2,3],"b":{"c.d":true},"e":1}"#;
+        let stored = r#"{"b":{"c.d":null},"a":[1,5],"f":"x"}"#;
         let found = differences(wanted, stored, 4).unwrap();
         let shown: Vec<_> = found.first.iter().map(|found| (found.path.as_str(), found.wanted, found.stored)).collect();
         assert_eq!(
