@@ -2,6 +2,10 @@
 //! and no object is rejected.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
+#![allow(
+    clippy::duplicated_attributes,
+    reason = "it takes parts of `key(...)`, and two columns of one field, for repetitions"
+)]
 
 use crate::spelled::{self, is_current, object, structs};
 use crate::world::{Stores as _, World};
