@@ -22,7 +22,7 @@ fn the_path_of_each_column_is_the_one_that_its_value_comes_from() {
         for source in sources(kind) {
             let place = table.by_name(&source.column).unwrap();
             assert_eq!(table.columns[place].path.unwrap().to_string(), source.path, "{kind:?}: {}", source.column);
-            assert_eq!(table.by_path(&source.path), Some(place), "{kind:?}: {}", source.path);
+            assert_eq!(table.place(&source.path), Some(place), "{kind:?}: {}", source.path);
         }
         for (column, path) in [
             ("uid", "metadata.uid"),
@@ -32,11 +32,11 @@ fn the_path_of_each_column_is_the_one_that_its_value_comes_from() {
             ("res_version", "metadata.resourceVersion"),
             ("create_time", "metadata.creationTimestamp"),
         ] {
-            assert_eq!(table.by_path(path), table.by_name(column), "{kind:?}: {path}");
+            assert_eq!(table.place(path), table.by_name(column), "{kind:?}: {path}");
         }
         for column in ["update_time", "delete_time", "evict_time", "ingest_version", "proto", "json"] {
             assert_eq!(table.columns[table.by_name(column).unwrap()].path, None, "{kind:?}: {column}");
         }
-        assert_eq!((table.by_path("spec.nothing"), table.by_path(""), table.by_name("nothing")), (None, None, None));
+        assert_eq!((table.place("spec.nothing"), table.place(""), table.by_name("nothing")), (None, None, None));
     }
 }

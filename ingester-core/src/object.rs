@@ -294,6 +294,12 @@ pub fn with_metadata(text: &str, key: &str, value: &str) -> Option<String> {
     Some([&text[..inside], "\"", key, "\":", &value, comma, &text[inside..]].concat())
 }
 
+/// The text of an object with this namespace, where it has none.
+#[deprecated(note = "use `with_metadata(text, \"namespace\", namespace)`")]
+pub fn with_namespace(text: &str, namespace: &str) -> Option<String> {
+    with_metadata(text, "namespace", namespace)
+}
+
 impl Default for Rest {
     fn default() -> Self {
         Rest::Read(SpecAndStatus::default())
@@ -644,6 +650,9 @@ mod tests {
             ("[]", None),
         ] {
             assert_eq!(with_metadata(text, "namespace", "ml").as_deref(), put, "{text}");
+            #[expect(deprecated, reason = "programs may still use the former name")]
+            let former = super::with_namespace(text, "ml");
+            assert_eq!(former.as_deref(), put, "{text}");
         }
     }
 

@@ -430,6 +430,15 @@ fn what_needs_no_io_depends_on_nothing_that_does_it() -> Result<()> {
     Ok(())
 }
 
+/// kube-runtime takes long to compile, and has nothing that the mirror needs: it has its own watches and its own recorder of Events.
+#[test]
+fn the_program_needs_no_runtime_of_kube() -> Result<()> {
+    let packages = dependencies("ingester", "99")?;
+    ensure!(packages.contains("kube-client"), "cargo tree has not printed the dependencies: {packages:?}");
+    ensure!(!packages.contains("kube-runtime"), "enable the feature `runtime` of kube for tests only");
+    Ok(())
+}
+
 #[test]
 fn printers_depend_on_serde_alone() -> Result<()> {
     assert_eq!(dependencies("ingester-printers", "1")?, ["ingester-printers", "serde"].map(str::to_owned).into());

@@ -201,7 +201,7 @@ fn keep_last<'t>(at: &TreeNode<'t>, faults: &mut Faults) -> Option<(usize, Vec<L
     };
     let number = number.filter(|number| check_evict_count(*number).is_none());
     if number.is_none() {
-        faults.push(count.fault(format!("{}, found {}", Fault::EvictCount, count.found())));
+        faults.push(count.fault(format!("found {}: {}", count.found(), Fault::EvictCount)));
     }
     let by = texts(by, faults);
     Some((number?, by))

@@ -56,6 +56,7 @@ mod fixture;
 mod follow;
 pub mod ghosts;
 pub mod health;
+mod host;
 pub mod identity;
 pub mod leading;
 mod lifecycle;

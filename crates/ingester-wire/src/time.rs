@@ -257,8 +257,8 @@ impl std::fmt::Display for Duration {
         let fraction = nanos % 1_000_000_000;
         match fraction {
             0 => write!(f, "{sign}{seconds}s"),
-            _ if fraction % 1_000_000 == 0 => write!(f, "{sign}{seconds}.{:03}s", fraction / 1_000_000),
-            _ if fraction % 1_000 == 0 => write!(f, "{sign}{seconds}.{:06}s", fraction / 1_000),
+            _ if fraction.is_multiple_of(1_000_000) => write!(f, "{sign}{seconds}.{:03}s", fraction / 1_000_000),
+            _ if fraction.is_multiple_of(1_000) => write!(f, "{sign}{seconds}.{:06}s", fraction / 1_000),
             _ => write!(f, "{sign}{seconds}.{fraction:09}s"),
         }
     }

@@ -153,9 +153,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         if !summary.stopped && !arguments.dry_run {
             super::note_older_rows(&store, program.declared, None, program).await?;
         }
-        // After an interruption a statement may still wait for a lock.
-        let patience = if summary.stopped { CLOSE } else { Duration::MAX };
-        let _ = tokio::time::timeout(patience, store.close()).await;
+        close(store, summary.stopped).await;
     }
     report(arguments.output.output, &summary, shown)?;
     if summary.is_unreadable() && !summary.stopped {
@@ -188,6 +186,12 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         return Ok(interrupt.ending());
     }
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
+}
+
+/// Closes the store. After an interruption, a statement may still wait for a lock.
+async fn close(store: Store, stopped: bool) {
+    let patience = if stopped { CLOSE } else { Duration::MAX };
+    let _ = tokio::time::timeout(patience, store.close()).await;
 }
 
 /// Returns the source from which the states of the objects are known.

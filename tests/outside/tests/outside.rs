@@ -238,7 +238,7 @@ fn each_column_knows_where_its_value_is() {
         ["replicas of spec", "state of status", "status.startTime", "status.completionTime"]
     );
     // The result of a function is not the value itself.
-    assert_eq!(kind("Pod").table().by_path("spec"), None);
+    assert_eq!(kind("Pod").table().place("spec"), None);
 }
 
 #[test]

@@ -394,7 +394,7 @@ kinds:
   - {column: phase_lower, path: .status.phase | lower, type: VARCHAR(20)}
 ";
     let folder = Folder::new();
-    folder.write("kinds.yaml", FILE.to_owned());
+    folder.write("kinds.yaml", FILE);
     let object = |name: &str, file: &str| {
         format!(
             "{{\"apiVersion\": \"example.com/v1\", \"kind\": \"Job\", \"metadata\": {{\"name\": \"{name}\", \"namespace\": \"a\", \
@@ -417,9 +417,9 @@ kinds:
         );
         assert_eq!(get(&["--field-selector", &selector, "--count"]).exits(0).out, "1\n", "{field}");
         let groups = get(&["--group-by", field, "-o", "csv"]).exits(0).out;
-        assert_eq!(groups, "file,count\nx,1\ny,1\n", "{field}");
+        assert_eq!(groups, "file,count\r\nx,1\r\ny,1\r\n", "{field}");
         let printed = get(&["--columns", &format!("name,{field}"), "--sort-by", &format!("-{field}"), "-o", "csv"]);
-        assert_eq!(printed.exits(0).out, "name,file\ntwo,y\none,x\n", "{field}");
+        assert_eq!(printed.exits(0).out, "name,file\r\ntwo,y\r\none,x\r\n", "{field}");
         // Without a column.
         let other = format!("{}=x", field.replace("a.json", "b.json").replace(r"a\.", r"b\."));
         assert_eq!(get(&["--scan", "--field-selector", &other, "-o", "name"]).exits(0).out, "job.example.com/one\n");

@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Widget")]
 #[ingest(tabel = "widget")] //~ ERROR `#[ingest]` has no option `tabel`: did you mean `table`?
-#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, evictable, finalizer, companions, crd, absent, retention, history, versions, prune, evict, protobuf, descriptors, key, filter, revision, group, version, kind, plural, namespaced, handles, crate
+#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, evictable, finalizer, companions, crd, absent, retention, history, versions, prune, evict, protobuf, descriptors, key, columns, filter, revision, group, version, kind, plural, namespaced, handles, crate
 #[ingest(version = "v2")] //~ ERROR `version` is given twice
 #[ingest(immutable, immutable)] //~ ERROR `immutable` is given twice
 #[ingest(finalizer = "always")] //~ ERROR `finalizer` is one of `ensure`, `existing` and `never`

@@ -2,6 +2,10 @@
 //! and no object is rejected.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
+#![allow(
+    clippy::duplicated_attributes,
+    reason = "clippy takes two keys with one column, or two columns of one path, for a repetition"
+)]
 
 use crate::spelled::{self, is_current, object, structs};
 use crate::world::{Stores as _, World};

@@ -155,7 +155,7 @@ fn a_function_of_the_struct_sees_metadata_spec_and_status() {
         paths(Kind::of::<Certificate>()),
         ["secret_name spec.secretName", "state -", "newest status.conditions"]
     );
-    assert_eq!(Kind::of::<Certificate>().table().by_path("status.conditions"), None, "it is made of what is there");
+    assert_eq!(Kind::of::<Certificate>().table().place("status.conditions"), None, "it is made of what is there");
 }
 
 #[test]

@@ -71,8 +71,8 @@ fn run(uid: &str, version: u64, which: Option<bool>) -> Json {
 #[test]
 fn a_query_by_path_does_not_ask_a_column_whose_values_stay() {
     let table = KIND.table();
-    assert_eq!(table.by_path("status.phase"), table.by_name("phase"));
-    assert_eq!(table.by_path("status.count"), None);
+    assert_eq!(table.place("status.phase"), table.by_name("phase"));
+    assert_eq!(table.place("status.count"), None);
 }
 
 /// The status has nothing, or one of two values.

@@ -54,14 +54,17 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<CustomResourceDefinition>, Strin
 
 /// The files with CRDs that a file of kinds names. Each is read once: a bundle may have the CRDs of thousands of kinds.
 #[derive(Default)]
-pub(super) struct CrdFiles(HashMap<String, Result<Rc<[Rc<CustomResourceDefinition>]>, String>>);
+pub(super) struct CrdFiles(HashMap<String, Result<Bundle, String>>);
+
+/// The CRDs of a file.
+pub(super) type Bundle = Rc<[Rc<CustomResourceDefinition>]>;
 
 impl CrdFiles {
     /// The CRDs of a file.
     ///
     /// # Errors
     /// Why there are none; it names the file.
-    pub(super) fn read(&mut self, name: &str, open: Open<'_>) -> Result<Rc<[Rc<CustomResourceDefinition>]>, String> {
+    pub(super) fn read(&mut self, name: &str, open: Open<'_>) -> Result<Bundle, String> {
         if let Some(read) = self.0.get(name) {
             return read.clone();
         }

@@ -750,7 +750,7 @@ fn what_is_wrong_with_a_rule_is_said_with_its_place() {
         ("{name: a, after: 1x}", "kinds[0].evict[0].after: expected how long ago"),
         ("{name: a, after: 1d, since: owner}", "kinds[0].evict[0].since: `since`: the column `owner` is not a time"),
         ("{name: a, keepLast: {by: [owner]}}", "kinds[0].evict[0].keepLast: `count` is missing"),
-        ("{name: a, keepLast: {count: none}}", "kinds[0].evict[0].keepLast.count: `count` is how many"),
+        ("{name: a, keepLast: {count: none}}", "kinds[0].evict[0].keepLast.count: found `none`: `count` is how many"),
         ("{name: a, after: 1d, namespaces: [a, a]}", "`a` is in this list already"),
         ("{name: a, after: 1d, namespaceSelector: '!'}", "kinds[0].evict[0].namespaceSelector: "),
         ("{name: a, after: 1d, nmae: b}", "unknown key `nmae`"),

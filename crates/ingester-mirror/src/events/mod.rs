@@ -1,6 +1,6 @@
 //! Kubernetes Events about objects, where their owners look: `kubectl describe` shows them.
 //!
-//! May use: metrics, ingester-core.
+//! May use: host, metrics, ingester-core.
 //!
 //! Publishing never slows the mirror down. Events go into a bounded queue, from which one task sends a few per second. An event that finds
 //! the queue full is dropped and counted. An event that cannot be sent is lost; the log gives the reason once a minute. Nothing is
@@ -10,33 +10,25 @@
 //! are in the namespace `default`, where Kubernetes puts them.
 
 mod bucket;
+mod recorder;
 #[cfg(test)]
 mod tests;
 
+use crate::host::host_name;
 use crate::metrics::{EventCounters, Metrics};
 use bucket::Bucket;
 use ingester_core::Kind;
 use ingester_core::marks::{Mark, MarkName};
 use k8s_openapi::api::core::v1::ObjectReference;
-use k8s_openapi::api::events::v1::Event as KubernetesEvent;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
-use k8s_openapi::jiff::Timestamp;
-use kube::api::PostParams;
-use kube::runtime::events::{Event, EventType, Recorder, Reporter};
-use kube::{Api, Client};
+use kube::Client;
+use recorder::{Event, EventType, Recorder};
 use std::env;
 use std::future::Future;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// The controller that reports the events.
-const CONTROLLER: &str = "ingester";
-
 /// The most bytes of a note (Kubernetes' validation of events.k8s.io/v1, `NoteLengthLimit`).
 const NOTE_BYTES: usize = 1024;
-
-/// The most bytes of a reporting instance (`ReportingInstanceLengthLimit`, same source).
-const INSTANCE_BYTES: usize = 128;
 
 /// The time for sending one event. After that it is lost.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,14 +60,14 @@ pub(crate) struct Options {
     pub(crate) burst: u32,
     /// The number of events that may wait to be sent. Further events are dropped.
     pub(crate) waiting: usize,
-    /// The reporting instance, such as the pod's name; `None` for the host's name.
+    /// The reporting instance, such as the pod's name.
     pub(crate) instance: Option<String>,
 }
 
 impl Default for Options {
-    /// 5 per second, 25 at once, 256 waiting. The instance is `POD_NAME` of the environment.
+    /// 5 per second, 25 at once, 256 waiting. The instance is `POD_NAME` of the environment, otherwise the host's name.
     fn default() -> Self {
-        let instance = env::var("POD_NAME").ok().filter(|name| !name.is_empty());
+        let instance = env::var("POD_NAME").ok().filter(|name| !name.is_empty()).or_else(host_name);
         Options { per_second: 5, burst: 25, waiting: 256, instance }
     }
 }
@@ -137,14 +129,13 @@ impl Publisher {
     pub(crate) fn rejected(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
-            reason: "Rejected".into(),
-            action: "Mirror".into(),
-            note: Some(note(
+            reason: "Rejected",
+            action: "Mirror",
+            note: note(
                 "Not mirrored into SQL: ",
                 reason,
                 ". SQL keeps the last version that it took; correct the object and it is tried again.",
-            )),
-            secondary: None,
+            ),
         });
     }
 
@@ -152,15 +143,14 @@ impl Publisher {
     pub(crate) fn held(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
-            reason: "DeletionHeld".into(),
-            action: "Delete".into(),
-            note: Some(note(
+            reason: "DeletionHeld",
+            action: "Delete",
+            note: note(
                 "Deletion held back, the last state could not be stored in SQL: ",
                 reason,
                 ". It continues once the state is stored: correct the object. To give up the last state, remove the \
                  ingester's finalizer by hand.",
-            )),
-            secondary: None,
+            ),
         });
     }
 
@@ -168,14 +158,11 @@ impl Publisher {
     pub(crate) fn ghost(&self, kind: &Kind, subject: Subject<'_>) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
-            reason: "Ghost".into(),
-            action: "Mirror".into(),
-            note: Some(
-                "This object was evicted from etcd and is there again, in another state than SQL has. It is not mirrored until \
-                 a person decides which of the two stays: see `ingester ghosts`."
-                    .into(),
-            ),
-            secondary: None,
+            reason: "Ghost",
+            action: "Mirror",
+            note: "This object was evicted from etcd and is there again, in another state than SQL has. It is not mirrored until \
+                   a person decides which of the two stays: see `ingester ghosts`."
+                .into(),
         });
     }
 
@@ -183,15 +170,14 @@ impl Publisher {
     pub(crate) fn finalizer_given_up(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
-            reason: "FinalizerGivenUp".into(),
-            action: "Mirror".into(),
-            note: Some(note(
+            reason: "FinalizerGivenUp",
+            action: "Mirror",
+            note: note(
                 &format!("Mirrored without the finalizer {}: ", kind.marks().name(Mark::Finalizer)),
                 reason,
                 ". If the object is deleted while no ingester runs, SQL has the last state that was seen. Find what refuses or \
                  removes the finalizer, or set `ingester.finalizerMap` of the kind to `never` or `existing`.",
-            )),
-            secondary: None,
+            ),
         });
     }
 
@@ -199,15 +185,14 @@ impl Publisher {
     pub(crate) fn annotation_ignored(&self, kind: &Kind, subject: Subject<'_>, annotation: MarkName) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
-            reason: "AnnotationIgnored".into(),
-            action: "Mirror".into(),
-            note: Some(note(
+            reason: "AnnotationIgnored",
+            action: "Mirror",
+            note: note(
                 "The annotation ",
                 &annotation.to_string(),
                 " has no effect: the ingester deletes no object of this kind from the cluster (`evictable: false`). To delete \
                  the object, delete it in the cluster; remove the annotation.",
-            )),
-            secondary: None,
+            ),
         });
     }
 
@@ -215,10 +200,9 @@ impl Publisher {
     pub(crate) fn mirrored(&self, kind: &Kind, subject: Subject<'_>) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Normal,
-            reason: "Mirrored".into(),
-            action: "Mirror".into(),
-            note: Some("Mirrored into SQL again.".into()),
-            secondary: None,
+            reason: "Mirrored",
+            action: "Mirror",
+            note: "Mirrored into SQL again.".into(),
         });
     }
 
@@ -227,15 +211,14 @@ impl Publisher {
     pub fn sweep_refused(&self, kind: &Kind, marked: u64, live: u64) {
         let event = || Event {
             type_: EventType::Warning,
-            reason: "SweepRefused".into(),
-            action: "Mirror".into(),
-            note: Some(note(
+            reason: "SweepRefused",
+            action: "Mirror",
+            note: note(
                 &format!("Of {live} live rows of {} in SQL, {marked} have no object in the cluster", kind.name()),
                 "",
                 ". These are more than `ingester.sweepLimit`, so none is marked as deleted. If the objects are really \
                  gone, run `ingester audit --repair`.",
-            )),
-            secondary: None,
+            ),
         };
         self.enqueue_unless_event(kind, || definition_of(kind), event);
     }
@@ -245,17 +228,16 @@ impl Publisher {
     pub(crate) fn policies_enforced(&self, kind: &Kind, rules: &str, objects: usize) {
         let event = || Event {
             type_: EventType::Normal,
-            reason: "PolicyEnforced".into(),
-            action: "Evict".into(),
-            note: Some(note(
+            reason: "PolicyEnforced",
+            action: "Evict",
+            note: note(
                 &format!(
                     "Objects of {} begin to leave etcd for SQL, {objects} in the first round, by the rules",
                     kind.name()
                 ),
                 rules,
                 ". `ingester policies` says which.",
-            )),
-            secondary: None,
+            ),
         };
         self.enqueue_unless_event(kind, || definition_of(kind), event);
     }
@@ -264,15 +246,14 @@ impl Publisher {
     pub(crate) fn eviction_lost(&self, kind: &Kind, subject: Subject<'_>) {
         self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
-            reason: "EvictionLost".into(),
-            action: "Evict".into(),
-            note: Some(note(
+            reason: "EvictionLost",
+            action: "Evict",
+            note: note(
                 "The database has lost the row of this object, which left etcd for good",
                 "",
                 ". Look for it on the server that the database was on before, in its binary log, and in backups, and store it with \
                  `ingester import --assume evicted`.",
-            )),
-            secondary: None,
+            ),
         });
     }
 
@@ -292,10 +273,9 @@ impl Publisher {
             || regarding,
             || Event {
                 type_: EventType::Warning,
-                reason: "DatabaseOfOtherCluster".into(),
-                action: "Start".into(),
-                note: Some(note("The ingester mirrors nothing: ", reason, "")),
-                secondary: None,
+                reason: "DatabaseOfOtherCluster",
+                action: "Start",
+                note: note("The ingester mirrors nothing: ", reason, ""),
             },
         );
     }
@@ -381,23 +361,17 @@ fn cut(text: &str, bytes: usize) -> String {
 
 /// Sends events until the last publisher is dropped.
 async fn send(client: Client, mut receiver: mpsc::Receiver<Outgoing>, counters: EventCounters, options: Options) {
-    let mut reporter = Reporter::from(CONTROLLER);
-    reporter.instance = options.instance.or(reporter.instance).map(|name| {
-        let end = name.floor_char_boundary(INSTANCE_BYTES);
-        name[..end].to_owned()
-    });
-    let recorder = Recorder::new(client.clone(), reporter.clone());
+    let mut recorder = Recorder::new(client, options.instance.as_deref());
     let mut bucket = Bucket::new(options.per_second, options.burst, Instant::now());
     let mut warnings = Warnings::default();
     while let Some(Outgoing { regarding, event }) = receiver.recv().await {
         tokio::time::sleep(bucket.take(Instant::now())).await;
         let publish = async {
-            let done = publish(&recorder, &client, &reporter, &event, &regarding).await;
-            match done {
+            match recorder.publish(&event, &regarding).await {
                 Err(kube::Error::Api(status)) if status.code == 422 && regarding.namespace.is_none() => {
                     // Old API servers require an Event on a cluster-scoped object to be in the namespace that the reference names.
                     let regarding = ObjectReference { namespace: Some("default".into()), ..regarding.clone() };
-                    publish(&recorder, &client, &reporter, &event, &regarding).await
+                    recorder.publish(&event, &regarding).await
                 }
                 done => done,
             }
@@ -413,62 +387,6 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Outgoing>, counters: 
         counters.failed.inc();
         warnings.log(&trouble, &regarding);
     }
-}
-
-async fn publish(
-    recorder: &Recorder,
-    client: &Client,
-    reporter: &Reporter,
-    event: &Event,
-    regarding: &ObjectReference,
-) -> kube::Result<()> {
-    if regarding.name.as_deref().is_some_and(names_an_event) {
-        recorder.publish(event, regarding).await
-    } else {
-        publish_unnamed(client, reporter, event, regarding).await
-    }
-}
-
-/// Returns true if the recorder's name for an event, the object's name with a dot and a time, is valid in Kubernetes: a DNS subdomain of up
-/// to 253 characters. Most kinds' names are DNS subdomains, but the names of RBAC objects, for example, are not.
-fn names_an_event(name: &str) -> bool {
-    /// A dot and the nanoseconds since 1970 in hexadecimal digits.
-    const TIME: usize = 1 + 16;
-    let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    name.len() + TIME <= 253
-        && name.split('.').all(|label| {
-            label.starts_with(alphanumeric)
-                && label.ends_with(alphanumeric)
-                && label.chars().all(|c| alphanumeric(c) || c == '-')
-        })
-}
-
-/// Publishes an event under a name that the server generates, because the object's name cannot be part of one.
-async fn publish_unnamed(
-    client: &Client,
-    reporter: &Reporter,
-    event: &Event,
-    regarding: &ObjectReference,
-) -> kube::Result<()> {
-    let namespace = regarding.namespace.as_deref().unwrap_or("default");
-    let kind = match event.type_ {
-        EventType::Normal => "Normal",
-        EventType::Warning => "Warning",
-    };
-    let event = KubernetesEvent {
-        action: Some(event.action.clone()),
-        event_time: Some(MicroTime(Timestamp::now())),
-        metadata: ObjectMeta { generate_name: Some(format!("{CONTROLLER}-")), ..ObjectMeta::default() },
-        note: event.note.clone(),
-        reason: Some(event.reason.clone()),
-        regarding: Some(regarding.clone()),
-        reporting_controller: Some(reporter.controller.clone()),
-        reporting_instance: Some(reporter.instance.clone().unwrap_or_else(|| reporter.controller.clone())),
-        type_: Some(kind.into()),
-        ..KubernetesEvent::default()
-    };
-    Api::<KubernetesEvent>::namespaced(client.clone(), namespace).create(&PostParams::default(), &event).await?;
-    Ok(())
 }
 
 /// The reason why an event was not accepted.

@@ -1,6 +1,7 @@
 //! Tests with a client whose server is a function.
 
-use super::{NOTE_BYTES, Options, Publisher, Subject, Trouble, Warnings, cut, names_an_event, note};
+use super::recorder::names_an_event;
+use super::{NOTE_BYTES, Options, Publisher, Subject, Trouble, Warnings, cut, note};
 use crate::fixture::MODEL as KIND;
 use crate::metrics::Metrics;
 use http::{Request, Response};

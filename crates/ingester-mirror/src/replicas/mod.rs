@@ -1,6 +1,6 @@
 //! Lets many ingesters share the work, and decides which units this one may work on.
 //!
-//! May use: ingester-config, ingester-core, ingester-store, backoff, health, metrics.
+//! May use: ingester-config, ingester-core, ingester-store, backoff, health, host, metrics.
 //! Must not: know what a unit does.
 //!
 //! A unit is a kind, in one namespace if namespaces are configured, and one of its shards. Each member has its own Lease

@@ -6,6 +6,7 @@ use super::member::{Member, MemberPlan};
 use super::record::{Record, TooManyUnits};
 use super::shard::fnv1a;
 use crate::health::Health;
+use crate::host::host_name;
 use crate::metrics::ReplicaMetrics;
 use futures::future::join_all;
 use ingester_config::Replicas;
@@ -396,9 +397,7 @@ pub fn random_name() -> String {
 
 /// Returns where this process runs, for people: the name of the pod, which is its host's name.
 pub fn name_of_pod() -> String {
-    let host = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
-    let host = host.map(|host| host.trim().to_owned()).filter(|host| !host.is_empty());
-    format!("{}/{}", host.unwrap_or_else(|| "unknown".to_owned()), std::process::id())
+    format!("{}/{}", host_name().unwrap_or_else(|| "unknown".to_owned()), std::process::id())
 }
 
 #[cfg(test)]

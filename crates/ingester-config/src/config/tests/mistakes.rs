@@ -247,7 +247,7 @@ fn mistakes_of_rules_name_the_rule_and_the_remedy() {
     assert_eq!(
         of("[{name: a, keepLast: {count: -1}}]"),
         at(
-            ".keepLast.count: `count` is how many objects of each group stay: use a number from 1 to 100000, found `-1`"
+            ".keepLast.count: found `-1`: `count` is how many objects of each group stay: use a number from 1 to 100000"
         )
     );
     assert_eq!(of("[{name: a, when: {}}]"), at(".when: nothing is selected: add `fieldSelector` or `labelSelector`"));

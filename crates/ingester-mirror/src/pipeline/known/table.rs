@@ -255,7 +255,7 @@ mod tests {
             // Grows first, then changes, and is nearly empty in the end.
             let number = rng.u32(..600);
             let removes = [1, 4, 7][step as usize / 3334];
-            let uid = if number % 5 == 0 { format!("u{number}") } else { uuid(number.into()) };
+            let uid = if number.is_multiple_of(5) { format!("u{number}") } else { uuid(number.into()) };
             match rng.u32(..100) {
                 0 => {
                     table.forget_seen();

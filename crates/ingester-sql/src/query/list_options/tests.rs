@@ -203,7 +203,6 @@ fn like_finds_what_contains_the_value() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a test tells one story from its beginning to its end")]
 fn malformed_list_options_are_refused_with_their_path() {
     let one = |criterion: Json| json!({ "operation": { "subOperations": [{}, { "criterion": [criterion] }] } });
     let at = "operation.subOperations[1].criterion[0]";
