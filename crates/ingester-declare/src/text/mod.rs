@@ -38,7 +38,7 @@ pub fn without_password(text: &str) -> String {
 pub struct Syntax {
     /// The file may have passwords. Then every value is the text that is written, because a password may look like a number; anchors,
     /// aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a value that is not
-    /// [public](Located::public), or more of a key than its first word.
+    /// [public](TreeNode::public), or more of a key than its first word.
     pub passwords: bool,
     /// The remedy for an unknown key that people know from elsewhere.
     pub hint: fn(&str) -> Option<&'static str>,
