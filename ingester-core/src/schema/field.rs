@@ -1,8 +1,7 @@
 //! The columns that `#[index]` on a field asks for, before they are part of a table.
 
-use super::table::Printed;
 use super::text::Text;
-use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
+use super::{Absent, Fingerprint, Form, Ident, Path, Printed, SqlType, Stays, Unit};
 
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

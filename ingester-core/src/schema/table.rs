@@ -6,7 +6,7 @@ use super::fingerprint::Fingerprint;
 use super::ident::joined;
 use super::limits;
 use super::text::Text;
-use super::{Absent, Form, Ident, Path, SqlType, Stays, Unit, WrittenName};
+use super::{Absent, Form, Ident, Path, Printed, SqlType, Stays, Unit, WrittenName};
 use std::time::Duration;
 
 /// One column.
@@ -34,34 +34,6 @@ pub struct Column {
     pub names: &'static [&'static str],
     /// How a table of objects prints it.
     pub printed: Printed,
-}
-
-/// How a table of objects prints a column, as a printer column of a CRD says it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
-    /// Its heading; `None` for its name.
-    pub header: Option<&'static str>,
-    /// Only a wide table has it, or every table; `None` for what its place among the columns says.
-    pub wide: Option<bool>,
-    /// The age of a time is printed.
-    pub age: bool,
-    /// Its position among the printed columns (`#[ingest(columns(...))]`). Columns without one follow, in the order of the table.
-    pub position: Option<u16>,
-}
-
-impl Printed {
-    /// By name and place.
-    pub const PLAIN: Self = Printed { header: None, wide: None, age: false, position: None };
-
-    /// What is set here, otherwise what is set in `other`.
-    pub(super) const fn or(self, other: Self) -> Self {
-        Printed {
-            header: if self.header.is_some() { self.header } else { other.header },
-            wide: if self.wide.is_some() { self.wide } else { other.wide },
-            age: self.age || other.age,
-            position: if self.position.is_some() { self.position } else { other.position },
-        }
-    }
 }
 
 impl Column {
