@@ -265,7 +265,8 @@ settings! {
         /// Kinds for which the ingester writes nothing, neither to the database nor to the cluster; see
         /// [operations.md](operations.md#suspend-a-kind).
         suspend => suspend: Vec<String> = "[]", "list of kinds", Now, list(kind(kinds));
-        /// Removes `metadata.managedFields` from the stored objects.
+        /// Removes `metadata.managedFields` from the stored objects. Kinds without a history ask the API server to leave them out of its
+        /// answers (`drop=metadata.managedFields`, alpha in Kubernetes 1.37; older servers ignore it).
         pruneManagedFields => prune_managed_fields: bool = "true", "bool", Restart, read(truth);
         /// The pause between two comparisons of the rows with a list of the objects' metadata, which find missed deletions. `0s`: never.
         resyncPeriod => resync_period: Option<Duration> = "10m", "duration", Now, read(or_never(DURATION));
