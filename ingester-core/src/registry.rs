@@ -194,7 +194,7 @@ pub fn check_pair(a: &Kind, b: &Kind) -> Result<(), RegistryError> {
     clash(a, b).map_or(Ok(()), |clash| Err(RegistryError(clash.as_str().to_owned())))
 }
 
-/// The names of kinds and of their tables. Only kinds that share a name can [`clash`], so thousands of kinds need not be compared with
+/// The names of kinds and of their tables. Only kinds that share a name can `clash`, so thousands of kinds need not be compared with
 /// each other.
 #[derive(Debug, Default)]
 pub struct TakenNames {
