@@ -48,7 +48,7 @@ fn read_section(at: TreeNode<'_>, findings: &mut Findings, read: impl FnOnce(&mu
 }
 
 impl<'f> Section<'f> {
-    /// Takes the value of `key`, if it has one. It is no password.
+    /// Takes the value of `key`, if it has one, for a key that never holds a password.
     pub(super) fn take(&mut self, key: &'static str) -> Option<TreeNode<'f>> {
         self.take_hidden(key).map(TreeNode::public)
     }

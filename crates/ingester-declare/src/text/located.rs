@@ -21,7 +21,7 @@ impl<'t> TreeNode<'t> {
         TreeNode { tree, path: path.into(), syntax, is_public: false }
     }
 
-    /// The same value, which is no password by its key. Faults repeat it, and what is in it.
+    /// Returns the same value, marked as free of passwords: faults repeat it and its contents.
     #[must_use]
     pub fn public(self) -> Self {
         TreeNode { is_public: true, ..self }

@@ -92,7 +92,7 @@ pub(crate) struct ApiServer {
     /// The objects to request.
     selection: Arc<Selection>,
     streams: StreamedLists,
-    /// Set if nobody needs `metadata.managedFields`.
+    /// Asks for objects without `metadata.managedFields`; `None` if the mirror reads them.
     dropped: Option<DroppedFields>,
     /// The number of objects in a page of metadata: fewer after a page took too long.
     metadata_page: Arc<AtomicU32>,

@@ -1,4 +1,4 @@
-//! Asks the API server to leave `metadata.managedFields` out of its answers: about a third of the bytes of a small object.
+//! Asks the API server to leave `metadata.managedFields` out of its answers, which makes them smaller.
 //!
 //! Kubernetes 1.37 has the parameter as an alpha feature. Older servers ignore it, so the mirror removes the fields from every text it
 //! stores, as before.

@@ -15,7 +15,7 @@ const CONTROLLER: &str = "ingester";
 /// The most bytes of a reporting instance (Kubernetes' validation of events.k8s.io/v1, `ReportingInstanceLengthLimit`).
 const INSTANCE_BYTES: usize = 128;
 
-/// The time after which an event that repeats another begins a new series: that of client-go.
+/// An event that repeats another after this time begins a new series, as in client-go.
 const SERIES: SignedDuration = SignedDuration::from_mins(6);
 
 /// An event about an object.
@@ -24,9 +24,9 @@ pub(super) struct Event {
     pub(super) type_: EventType,
     /// Why it happened, in one word for programs.
     pub(super) reason: &'static str,
-    /// What was done, in one word for programs.
+    /// The action, one word that programs read.
     pub(super) action: &'static str,
-    /// What people read.
+    /// The message for people.
     pub(super) note: String,
 }
 
