@@ -11,6 +11,7 @@
 //! - [`Ingester`]: the ingester itself, in its own process.
 //! - [`ChromeDriver`]: a browser.
 //! - [`exposition`]: metrics, as in the table of the documentation.
+//! - [`cargo`]: cargo, for tests that compile something.
 //! - [`book`]: the pages of the documentation and their blocks. [`Page`]: the commands of a page, run in its order.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
@@ -25,6 +26,7 @@
 pub mod apiserver;
 pub mod book;
 pub mod browser;
+mod cargo;
 pub mod count;
 pub mod crds;
 pub mod databases;
@@ -50,6 +52,7 @@ use std::path::PathBuf;
 
 pub use apiserver::{ApiServer, Edition, shared_apiserver, shared_modern_apiserver};
 pub use browser::ChromeDriver;
+pub use cargo::cargo;
 pub use crds::install;
 pub use delay::delayed;
 pub use galera::{Galera, shared_galera};

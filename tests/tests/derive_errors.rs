@@ -12,11 +12,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
+use ingester_tests::cargo;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::LazyLock;
 
 /// One diagnostic of rustc.
@@ -235,7 +235,7 @@ fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     }
     // All dependencies are those of the workspace, so nothing is downloaded.
     std::fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
-    let output = Command::new(env!("CARGO"))
+    let output = cargo()
         .args(["check", "--offline", "--workspace", "--bins", "--keep-going", "--message-format=json", "--quiet"])
         .current_dir(&workspace)
         // The target folder and profile of this very test: so that compiled dependencies are reused.

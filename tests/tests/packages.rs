@@ -2,6 +2,7 @@
 //! outside of the repository can depend on them, by git and as packages. deploy/release.sh also compiles such a crate.
 
 use anyhow::{Context as _, Result, ensure};
+use ingester_tests::cargo;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,11 +23,8 @@ fn read(file: &str) -> Result<String> {
 
 /// The packages that `cargo metadata` lists with these options.
 fn packages(options: &[&str]) -> Result<Vec<Json>> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--offline", "--format-version", "1"])
-        .args(options)
-        .current_dir(root())
-        .output()?;
+    let output =
+        cargo().args(["metadata", "--offline", "--format-version", "1"]).args(options).current_dir(root()).output()?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     let metadata: Json = serde_json::from_slice(&output.stdout)?;
     Ok(metadata["packages"].as_array().context("packages")?.clone())
@@ -131,8 +129,8 @@ fn outside_crate(folder: &Path, change: impl Fn(&str) -> String) -> Result<PathB
 }
 
 /// Runs cargo in a folder, and returns its output.
-fn cargo(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<Vec<u8>> {
-    let mut command = Command::new(env!("CARGO"));
+fn run_cargo(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<Vec<u8>> {
+    let mut command = cargo();
     // Set by the cargo that runs this test, for its own workspace.
     command.args(arguments).current_dir(folder).env_remove("CARGO_TARGET_DIR").env_remove("CARGO_MANIFEST_DIR");
     let output = command.envs(environment.iter().copied()).output()?;
@@ -143,7 +141,7 @@ fn cargo(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Re
 /// The packages of ours that the crate outside uses: each with its source, or with the folder of its manifest.
 fn ours_of(outside: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<Vec<(String, String)>> {
     let arguments = [&["metadata", "--format-version", "1"], arguments].concat();
-    let metadata: Json = serde_json::from_slice(&cargo(outside, &arguments, environment)?)?;
+    let metadata: Json = serde_json::from_slice(&run_cargo(outside, &arguments, environment)?)?;
     let published = published()?;
     let packages = metadata["packages"].as_array().context("packages")?;
     let ours = packages.iter().filter(|package| published.iter().any(|ours| name(ours) == name(package)));
@@ -195,7 +193,7 @@ fn a_crate_outside_of_the_repository_finds_the_packages() -> Result<()> {
     let published = published()?;
     let mut arguments = vec!["package", "--offline", "--no-verify", "--allow-dirty", "--quiet"];
     arguments.extend(published.iter().flat_map(|package| ["--package", name(package)]));
-    cargo(&root(), &arguments, &[("CARGO_TARGET_DIR", &target)])?;
+    run_cargo(&root(), &arguments, &[("CARGO_TARGET_DIR", &target)])?;
     // As a registry would have them: unpacked, without the paths of the workspace.
     let mut patch = "[patch.crates-io]\n".to_owned();
     for package in &published {

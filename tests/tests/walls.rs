@@ -2,10 +2,10 @@
 //! against that line, and the lines together must not form a cycle.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use ingester_tests::cargo;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The crates with rooms, each with those below it.
 const CRATES: [(&str, &[&str]); 14] = [
@@ -448,7 +448,7 @@ fn printers_depend_on_serde_alone() -> Result<()> {
 /// A package and its dependencies up to this many steps away.
 fn dependencies(package: &str, depth: &str) -> Result<BTreeSet<String>> {
     let arguments = ["-e", "normal", "--prefix", "none", "--format", "{p}", "--offline", "--locked"];
-    let tree = Command::new(env!("CARGO"))
+    let tree = cargo()
         .args(["tree", "-p", package, "--depth", depth])
         .args(arguments)
         .current_dir(root())

@@ -4,7 +4,7 @@
 //!
 //! # Guarantees
 //! - All kinds together hold no more than the budget, plus one page of each kind, plus the objects that are looked at one by one, at most
-//!   16 of each kind.
+//!   16 of each kind, plus a batch of each worker that reads objects from a temporary file.
 //! - A kind whose table cannot be written does not stop other kinds: it holds at most its quota.
 //! - A kind that holds nothing never waits. So every kind makes progress, if slowly, whatever the others hold.
 
@@ -72,6 +72,11 @@ impl Quota {
                 less.await;
             }
         }
+    }
+
+    /// Holds memory for objects that a worker reads. It does not wait: what the worker does frees memory.
+    pub(crate) fn exceed(self: &Arc<Self>, bytes: usize) -> MemoryReservation {
+        self.hold(bytes.div_ceil(UNIT), 0)
     }
 
     fn hold(self: &Arc<Self>, held: usize, counted: usize) -> MemoryReservation {

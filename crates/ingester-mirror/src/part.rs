@@ -3,7 +3,8 @@
 //! May use: ingester-config, ingester-core, ingester-store, cluster, dependents, policies, replicas, rows.
 
 use crate::cluster::{
-    ApiError, Cluster, Deletion, ListEvent, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+    ApiError, Cluster, Deletion, ListEvent, ListPosition, ListStream, MetadataPage, Page, PartialObjectMeta,
+    RemoteEvent, Watch,
 };
 use crate::dependents::Uids;
 use crate::policies::{Candidate, PolicyError, WeighBounds, WeighedCandidates};
@@ -85,8 +86,8 @@ impl Cluster for PartOfCluster {
         .boxed()
     }
 
-    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
-        self.whole.version()
+    fn position(&self) -> BoxFuture<'_, Result<ListPosition, ApiError>> {
+        self.whole.position()
     }
 
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
@@ -356,6 +357,10 @@ impl Rows for PartOfRows {
 
     fn moves(&self) -> watch::Receiver<u64> {
         self.whole.moves()
+    }
+
+    fn clustered_pool(&self) -> Option<u64> {
+        self.whole.clustered_pool()
     }
 }
 

@@ -117,6 +117,9 @@ pub(crate) trait Rows: Send + Sync {
 
     /// As [`Store::moves`].
     fn moves(&self) -> watch::Receiver<u64>;
+
+    /// As [`Store::clustered_pool`].
+    fn clustered_pool(&self) -> Option<u64>;
 }
 
 /// The rows of a kind in a store.
@@ -246,5 +249,9 @@ impl Rows for StoreRows {
 
     fn moves(&self) -> watch::Receiver<u64> {
         self.store.moves()
+    }
+
+    fn clustered_pool(&self) -> Option<u64> {
+        self.store.clustered_pool()
     }
 }

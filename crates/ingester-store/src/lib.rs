@@ -19,6 +19,7 @@
 //! - [`changes`] reads the log of changes of rows.
 //! - [`Store::export`] writes rows as files.
 //! - [`files`] reads and replaces files that people name.
+//! - [`spool`] keeps texts in a temporary file, so that rows can be written in the order of their keys.
 
 #![cfg_attr(
     not(all(feature = "mysql", feature = "postgres", feature = "sqlite")),
@@ -34,6 +35,7 @@ pub mod migrate;
 pub mod query;
 mod quiet;
 mod rows;
+pub mod spool;
 mod store;
 
 pub use driver::{

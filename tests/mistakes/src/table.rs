@@ -241,7 +241,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 file: "follow/metadata.rs",
                 before: "        Err(self.without_end())",
                 after: r"        if MADE {
-            return self.unit().cluster.version().await.map(Some);
+            return self.unit().cluster.position().await.map(|at| Some(at.version));
         }
         Err(self.without_end())",
             },
@@ -249,7 +249,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 file: "follow/whole.rs",
                 before: "        Err(self.without_end())",
                 after: r"        if MADE {
-            return self.unit().cluster.version().await.map(|version| (version, objects));
+            return self.unit().cluster.position().await.map(|at| (at.version, objects));
         }
         Err(self.without_end())",
             },
@@ -754,5 +754,15 @@ pub(crate) const MISTAKES: &[Mistake] = &[
             },"#,
             },
         ],
+    },
+    Mistake {
+        name: "SpooledForgotten",
+        what: "The first object in the temporary file is forgotten when workers may take them.",
+        found_in: Histories(29),
+        edits: &[Edit {
+            file: "pipeline/spool.rs",
+            before: "self.sealed = true;",
+            after: "self.sealed = true;\n        if MADE {\n            self.positions.pop_first();\n        }",
+        }],
     },
 ];

@@ -128,6 +128,10 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
     Ok(())
 }
 
+/// How many answers a connection takes until it can be used. On busy cores a command may open up to two more: a connection goes back to its
+/// pool in a task of its own, perhaps after the next statement has begun.
+const ANSWERS_TO_CONNECT: u64 = 6;
+
 /// How long a command takes on a database in another zone depends on how many answers it waits for.
 async fn commands_ask_a_far_database_few_times(database: Database) -> Result<()> {
     let folder = Folder::new();
@@ -150,6 +154,7 @@ async fn commands_ask_a_far_database_few_times(database: Database) -> Result<()>
         let far = format!("{start}:{}/{name}", counted.port());
         folder.run(&[&command[..], &["--database-url", &far]].concat()).exits(0);
         let answers = counted.answers();
+        let most = most + 2 * ANSWERS_TO_CONNECT;
         ensure!((5..=most).contains(&answers), "{command:?}: {answers} answers, at most {most} are expected");
     }
     Ok(())

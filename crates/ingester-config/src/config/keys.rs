@@ -6,7 +6,7 @@ use super::row::Row;
 use super::row::{Effect, Settings, settings};
 use super::section::Section;
 use super::values::{
-    DURATION, GRACE, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name,
+    DURATION, GRACE, PAUSE, SETTLE, TIME, address, argument, audience, bytes, choice, duration, host, kind, lease_name,
     listen, namespace, or_never, or_none, path, prefix, read_text, setting_name, setting_value, truth, variable, whole,
 };
 use super::{
@@ -24,6 +24,9 @@ use std::time::Duration;
 
 /// The most workers of one kind.
 const MOST_WORKERS: usize = 256;
+
+/// The largest temporary file: positions in it have 32 bits, and the last object may exceed it.
+const MOST_SPOOLED: u64 = 2 << 30;
 
 /// The most shards of one kind. More than a thousand members would be little faster than a single one.
 const MOST_SHARDS: u32 = 1024;
@@ -288,8 +291,30 @@ settings! {
         /// The maximum number of rows that are backfilled per second. `0`: no limit.
         backfillRate => backfill_rate: u32 = "5000", "0 to 1000000", Now, read(whole(0..=1_000_000));
         section
+        /// The temporary file of large fills.
+        spool => spool: Spool;
+        section
         /// Options for sharing the work among several ingesters.
         replicas => replicas: Replicas;
+    }
+}
+
+settings! {
+    /// Section `ingester.spool`.
+    pub struct Spool("ingester.spool", kinds) {
+        /// The folder for the temporary file of a [large fill](scaling.md#first-fills-that-exceed-the-buffer-pool). The file has no name there,
+        /// so nothing is left after a crash. Without this key: `TMPDIR`, or `/tmp`.
+        path => path: Option<PathBuf> = "", "path of a folder", Now, read(path);
+        /// The size of the file, compressed. Once it is full, its objects are written, and the next file begins. `0`: no file, so objects are written
+        /// in the order in which they arrive.
+        limit => limit: u64 = "1Gi", "bytes up to `2Gi`, as in `512Mi`", Now, read(bytes(MOST_SPOOLED));
+    }
+}
+
+impl Spool {
+    /// Returns the folder of the file.
+    pub fn folder(&self) -> PathBuf {
+        self.path.clone().unwrap_or_else(std::env::temp_dir)
     }
 }
 

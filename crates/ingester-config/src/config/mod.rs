@@ -46,7 +46,7 @@ pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
 pub use keys::{
     Changes, Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Policies, Query, Replicas, Retention, Serve,
-    UrlPasswordCommand,
+    Spool, UrlPasswordCommand,
 };
 pub use live::Live;
 pub use policies::EvictionRule;

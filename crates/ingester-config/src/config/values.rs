@@ -66,6 +66,19 @@ pub(super) fn whole<N: FromStr + PartialOrd + Display>(range: RangeInclusive<N>)
     }
 }
 
+/// Reads a number of bytes up to `most`, as Kubernetes writes a quantity of memory.
+pub(super) fn bytes(most: u64) -> impl Fn(&str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 6] =
+        [("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
+    move |text| {
+        let in_unit = |(unit, size): &(&str, u64)| Some((text.strip_suffix(unit)?, *size));
+        let (number, size) = UNITS.iter().find_map(in_unit).unwrap_or((text, 1));
+        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(size));
+        let expected = || format!("use a number of bytes up to {}Mi, such as `512Mi` or `1Gi`", most >> 20);
+        bytes.filter(|bytes| *bytes <= most).ok_or_else(expected)
+    }
+}
+
 /// The bounds of a pause.
 pub(super) const PAUSE: Bounds = Bounds::new("100ms", "365d");
 

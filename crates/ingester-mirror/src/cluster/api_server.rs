@@ -6,7 +6,9 @@
 use super::dropped::DroppedFields;
 use super::error::{ApiError, ApiErrorKind};
 use super::events::{Event, Events, FromText, left_out, readable};
-use super::{Cluster, Deletion, ListEvent, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use super::{
+    Cluster, Deletion, ListEvent, ListPosition, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+};
 use crate::dependents::Uids;
 use crate::replicas::shard::Shard;
 use futures::future::BoxFuture;
@@ -446,7 +448,7 @@ impl Cluster for ApiServer {
 
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
         async move {
-            let Page { version, next, items } = self.metadata_in_time(next).await?;
+            let Page { version, next, items, .. } = self.metadata_in_time(next).await?;
             let read = |item: Box<str>| match PartialObjectMeta::from_text(&item) {
                 Ok(partial) => Some(partial),
                 Err(error) => {
@@ -467,8 +469,14 @@ impl Cluster for ApiServer {
         self.open_list(METADATA).boxed()
     }
 
-    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
-        async move { self.metadata(1, None).await.map(|page| page.version) }.boxed()
+    fn position(&self) -> BoxFuture<'_, Result<ListPosition, ApiError>> {
+        async move {
+            let Page { version, next, remaining, items } = self.metadata(1, None).await?;
+            let all = items.len() as u64;
+            let objects = if next.is_none() { Some(all) } else { remaining.map(|remaining| remaining + all) };
+            Ok(ListPosition { version, objects })
+        }
+        .boxed()
     }
 
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
@@ -592,6 +600,7 @@ impl fmt::Display for Named<'_> {
 fn split(text: &str) -> Result<Page, json::Error> {
     let mut version = None;
     let mut next = None;
+    let mut remaining = None;
     let mut items = Vec::new();
     let mut reader = Reader::new(text);
     reader.begin_object()?;
@@ -607,6 +616,8 @@ fn split(text: &str) -> Result<Page, json::Error> {
                             version = Some(number.map_err(|_| json::Error::value(at, NO_VERSION))?);
                         }
                         "continue" => next = Some(reader.string()?.into_owned()).filter(|token| !token.is_empty()),
+                        // It is only an estimate, so another value is no error.
+                        "remainingItemCount" => remaining = reader.pass()?.parse().ok(),
                         _ => reader.pass().map(drop)?,
                     }
                 }
@@ -627,7 +638,7 @@ fn split(text: &str) -> Result<Page, json::Error> {
     }
     reader.finish()?;
     let version = version.ok_or_else(|| json::Error::value(0, NO_VERSION))?;
-    Ok(Page { version, next, items })
+    Ok(Page { version, next, remaining, items })
 }
 
 /// An item's text with `apiVersion` and `kind`, which the API server leaves out of the list items of built-in kinds.
@@ -702,7 +713,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_kind_counts_as_missing_only_if_a_ready_server_says_so() {
-        let page = || Page { version: 1, next: None, items: vec![] };
+        let page = || Page { version: 1, ..Page::default() };
         assert_eq!(listed(&[(LIST, 200)]).await, Ok(page()));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 500)]).await, Err(ApiErrorKind::Transient));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
@@ -837,9 +848,10 @@ mod tests {
         let text = r#"{"kind":"XList","apiVersion":"a/v1","metadata":{"continue":"abc","remainingItemCount":7,
             "resourceVersion":"42"},"items":[{"a":1}, {"b":{"c":[2]}}]}"#;
         let items = vec![r#"{"a":1}"#.into(), r#"{"b":{"c":[2]}}"#.into()];
-        assert_eq!(split(text).unwrap(), Page { version: 42, next: Some("abc".into()), items });
+        let page = Page { version: 42, next: Some("abc".into()), remaining: Some(7), items };
+        assert_eq!(split(text).unwrap(), page);
         let empty = r#"{"metadata":{"resourceVersion":"1","continue":""},"items":null}"#;
-        assert_eq!(split(empty).unwrap(), Page { version: 1, next: None, items: vec![] });
+        assert_eq!(split(empty).unwrap(), Page { version: 1, ..Page::default() });
     }
 
     #[test]

@@ -36,8 +36,18 @@ pub(crate) struct Page {
     pub(crate) version: u64,
     /// The token that requests the next page; `None` on the last page.
     pub(crate) next: Option<String>,
+    /// About how many objects the following pages have; `None` if the API server does not say.
+    pub(crate) remaining: Option<u64>,
     /// The objects' texts.
     pub(crate) items: Vec<Box<str>>,
+}
+
+/// The state of the cluster before a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListPosition {
+    pub(crate) version: u64,
+    /// The number of objects; `None` if the API server does not say, as for selected objects.
+    pub(crate) objects: Option<u64>,
 }
 
 /// One page of a list of metadata.
@@ -92,8 +102,8 @@ pub(crate) trait Cluster: Send + Sync {
     /// Returns the metadata of all objects as a stream; `None` if the API server has no streamed lists.
     fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>>;
 
-    /// Returns the cluster's current version.
-    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>>;
+    /// Returns the cluster's current version, and about how many objects there are.
+    fn position(&self) -> BoxFuture<'_, Result<ListPosition, ApiError>>;
 
     /// Returns the events after `version`, until the server or the connection ends the watch.
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>>;

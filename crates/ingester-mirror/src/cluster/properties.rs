@@ -276,7 +276,7 @@ fn looks_and_lists_are_consistent_reads() {
         server.look("ml", "a").await.unwrap();
         server.list(10, None).await.unwrap();
         server.list_metadata(None).await.unwrap();
-        server.version().await.unwrap();
+        server.position().await.unwrap();
     });
     let asked = asked.lock();
     assert_eq!(asked.len(), 4, "{asked:?}");

@@ -5,7 +5,7 @@
 
 use super::Follower;
 use super::metadata::{EarlyList, MetadataEvent};
-use crate::cluster::{ApiError, ApiErrorKind};
+use crate::cluster::{ApiError, ApiErrorKind, ListPosition};
 use crate::metrics::ListMethod;
 use crate::pipeline::{Arrival, Item, LookReason, ObjectRef};
 use std::ops::ControlFlow;
@@ -30,7 +30,7 @@ impl Follower {
         // All objects that are known now were in the cluster before its version is requested. So a version that is behind comes from a
         // cluster that was restored to an earlier state. A stream sends its version only at its end, which is too late.
         let newest = self.pipeline.known().newest();
-        let asked = unit.cluster.version().await?;
+        let ListPosition { version: asked, objects: expected } = unit.cluster.position().await?;
         unit.metrics.installed(true);
         let went_back = asked < self.observed.load(Ordering::Relaxed);
         if went_back {
@@ -57,7 +57,7 @@ impl Follower {
             Some(list) => list,
             None => {
                 self.begin_list();
-                let (version, objects) = self.whole(&mut pages, behind).await?;
+                let (version, objects) = self.whole(&mut pages, behind, expected).await?;
                 List { asked, version, objects, read: objects }
             }
         };

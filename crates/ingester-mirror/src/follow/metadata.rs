@@ -67,7 +67,7 @@ impl Follower {
     /// Begins a streamed list of metadata; `None` if that is not possible now.
     pub(super) async fn begin_ahead(&self) -> Option<EarlyList> {
         let cluster = &self.unit().cluster;
-        let asked = cluster.version().await.ok()?;
+        let asked = cluster.position().await.ok()?.version;
         let stream = cluster.stream_metadata().await.ok()??;
         let stream = stream.fuse().boxed();
         Some(EarlyList { asked, read: Vec::new(), stream, memory: Vec::new() })

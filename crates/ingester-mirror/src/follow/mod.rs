@@ -27,6 +27,7 @@ mod lost;
 mod metadata;
 mod policies;
 mod resync;
+mod spooling;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -37,7 +38,7 @@ use crate::backoff::{API_SERVER, Backoff};
 use crate::budget::MemoryReservation;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
-use crate::lifecycle::NextStep;
+use crate::lifecycle::{MayWait, NextStep};
 use crate::metrics::SkipReason;
 use crate::pipeline::{Arrival, Item, LookReason, ObjectRef, Pipeline, Work, bytes_of, uid_of};
 use crate::unit::{Unit, UnitStopError};
@@ -74,8 +75,6 @@ pub(crate) struct Follower {
     observed: AtomicU64,
     /// The record of how far the unit is behind the cluster.
     currency: Currency,
-    /// Asks for another list: the cluster is behind the version that was observed.
-    relist: Notify,
     /// The cluster went back, and since then no list has ended that takes its objects at equal versions. A list may fail, and by the next
     /// one the cluster's version may have passed the observed version.
     restored: AtomicBool,
@@ -110,7 +109,6 @@ impl Follower {
             listing: tokio::sync::Mutex::default(),
             observed: AtomicU64::new(0),
             currency: Currency::default(),
-            relist: Notify::new(),
             restored: AtomicBool::new(false),
             synced_once: tokio::sync::watch::Sender::new(false),
             may_want: AtomicBool::new(true),
@@ -286,39 +284,59 @@ impl Follower {
 
     /// Queues an object that the API server sent, unless it brings nothing new. Returns its version.
     async fn receive(&self, text: Box<str>, arrival: Arrival, memory: Memory<'_>) -> Option<u64> {
+        let (version, received) = self.sort_in(text, arrival, memory).await;
+        if let Some((item, _)) = received {
+            self.pipeline.queue.push(item);
+        }
+        version
+    }
+
+    /// Returns the version of an object that the API server sent, and the work that it needs, if it brings anything new.
+    async fn sort_in(
+        &self,
+        text: Box<str>,
+        arrival: Arrival,
+        memory: Memory<'_>,
+    ) -> (Option<u64>, Option<(Item, MayWait)>) {
         let hold = match memory {
             Memory::Of(hold) => hold.split(bytes_of(text.len())),
             Memory::Taken => self.unit().memory.take(bytes_of(text.len())).await,
         };
         let object = match self.unit().parse(text) {
             Ok(object) => object,
-            Err((identity, reason)) => return self.receive_unreadable(identity, reason, arrival, hold),
+            Err((identity, reason)) => {
+                let (version, item) = self.sort_in_unreadable(identity, reason, arrival, hold);
+                return (version, Some((item, MayWait::Nothing)));
+            }
         };
         let meta = object.meta();
         let version = meta.resource_version;
-        match self.sift(meta, arrival) {
-            None => {}
+        let received = match self.sift(meta, arrival) {
+            None => None,
             Some(NextStep::Look { .. }) => {
-                self.pipeline.queue.push(Item::look(ObjectRef::from_meta(meta), LookReason::Due, 0))
+                Some((Item::look(ObjectRef::from_meta(meta), LookReason::Due, 0), MayWait::Nothing))
             }
-            Some(NextStep::Queue { settles: true }) if self.pipeline.gather(meta) => {
+            Some(NextStep::Queue(MayWait::ForChanges)) if self.pipeline.gather(meta) => {
                 self.unit().metrics.skipped(SkipReason::Settling, 1);
+                None
             }
-            Some(_) => {
-                self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
+            Some(next) => {
+                let may_wait = if let NextStep::Queue(may_wait) = next { may_wait } else { MayWait::Nothing };
+                Some((Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold), may_wait))
             }
-        }
-        Some(version)
+        };
+        (Some(version), received)
     }
 
-    /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, the look finds that out.
-    fn receive_unreadable(
+    /// Returns the version of an object that cannot be read, and its work: it is recorded, and counted if it waits for us. If it is gone, the
+    /// look finds that out.
+    fn sort_in_unreadable(
         &self,
         identity: Box<Identity>,
         reason: String,
         arrival: Arrival,
         hold: MemoryReservation,
-    ) -> Option<u64> {
+    ) -> (Option<u64>, Item) {
         let uid = uid_of(&identity);
         let gone = arrival == Arrival::Deletion;
         let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
@@ -332,8 +350,7 @@ impl Follower {
             }
             _ => Item::new(Work::Broken { identity, reason }).holding(hold),
         };
-        self.pipeline.queue.push(item);
-        version
+        (version, item)
     }
 
     /// Decides about a received object by its metadata. Returns `None` if it needs no worker. A list counts the object as seen.

@@ -133,10 +133,10 @@ impl Follower {
         self.begin_list();
         let mut found = 0;
         let observed = self.observed.load(Ordering::Relaxed);
-        let asked = self.unit().cluster.version().await?;
+        let asked = self.unit().cluster.position().await?.version;
         if asked < observed {
             self.remember_restore();
-            self.relist.notify_one();
+            self.pipeline.relist.notify_one();
             return Ok(None);
         }
         let version = self.metadata(None, |partial| {
@@ -155,7 +155,7 @@ impl Follower {
         let Some(version) = version.await? else { return Ok(None) };
         if version < asked {
             self.remember_restore();
-            self.relist.notify_one();
+            self.pipeline.relist.notify_one();
             return Ok(None);
         }
         self.unit().metrics.list_ended();

@@ -35,7 +35,7 @@ impl Follower {
             let begin = Instant::now();
             let ended = tokio::select! {
                 biased;
-                () = self.relist.notified() => return WatchEnd(Restart::Behind),
+                () = self.pipeline.relist.notified() => return WatchEnd(Restart::Behind),
                 ended = self.watch_once(&mut version, first) => ended,
             };
             first = false;
@@ -72,7 +72,7 @@ impl Follower {
         let cluster = &self.unit().cluster;
         let mut reached = None;
         if !first {
-            let now = cluster.version().await.map_err(EndReason::Api)?;
+            let now = cluster.position().await.map_err(EndReason::Api)?.version;
             if now < *version {
                 self.remember_restore();
                 return Err(EndReason::Relist(Restart::Behind));

@@ -1,5 +1,6 @@
 //! Reads all objects: as a stream, or in pages that fit into the budget.
 
+use super::spooling::Spooling;
 use super::{Follower, Memory};
 use crate::budget::MemoryReservation;
 use crate::cluster::{ApiError, ApiErrorKind, ListEvent, ListStream, Page};
@@ -57,25 +58,53 @@ impl Pages {
 }
 
 impl Follower {
-    /// Receives all objects; `behind` as in [`Arrival::List`]. Returns the list's version and the number of objects.
-    pub(super) async fn whole(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
+    /// Receives all objects, about `expected`; `behind` as in [`Arrival::List`]. Returns the list's version and the number of objects.
+    pub(super) async fn whole(
+        &self,
+        pages: &mut Pages,
+        behind: bool,
+        expected: Option<u64>,
+    ) -> Result<(u64, usize), ApiError> {
+        let mut spooling = self.spooling(expected);
         let read = match self.unit().cluster.stream().await {
-            Ok(Some(stream)) => self.whole_as_stream(stream, behind).await.map(Some),
+            Ok(Some(stream)) => self.whole_as_stream(stream, behind, &mut spooling).await.map(Some),
             other => other.map(|_| None),
         };
         match read {
-            Ok(Some(listed)) => return Ok(listed),
+            Ok(Some(listed)) => {
+                self.end_spooling(spooling);
+                return Ok(listed);
+            }
             Ok(None) => {}
             // The API server cuts off a reader that waits for the database while objects change; it does not do that with pages. Objects
             // that were already received are skipped.
             Err(error) if error.kind() == ApiErrorKind::Transient => {
                 tracing::info!(%error, "The streamed list ended early: reading the rest page by page");
+                // The pages bring these objects again.
+                self.pipeline.queue.discard_spooled();
+                spooling = self.spooling(expected);
                 self.received_is_written().await;
                 self.begin_list();
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                self.pipeline.queue.discard_spooled();
+                return Err(error);
+            }
         }
-        self.whole_in_pages(pages, behind).await
+        let listed = self.whole_in_pages(pages, behind, &mut spooling).await;
+        match &listed {
+            Ok(_) => self.end_spooling(spooling),
+            Err(_) => self.pipeline.queue.discard_spooled(),
+        }
+        listed
+    }
+
+    /// Receives an object of a list.
+    async fn receive_listed(&self, text: Box<str>, behind: bool, memory: Memory<'_>, spooling: &mut Spooling) {
+        let (_, received) = self.sort_in(text, Arrival::List { behind }, memory).await;
+        if let Some((item, may_wait)) = received {
+            self.queue_listed(item, may_wait, spooling).await;
+        }
     }
 
     /// Waits until all received objects are written. An object of a list that was broken off may be gone before the next list: the next
@@ -85,14 +114,19 @@ impl Follower {
     }
 
     /// Reads a stream, which waits until there is memory for the next object.
-    async fn whole_as_stream(&self, mut stream: ListStream<Box<str>>, behind: bool) -> Result<(u64, usize), ApiError> {
+    async fn whole_as_stream(
+        &self,
+        mut stream: ListStream<Box<str>>,
+        behind: bool,
+        spooling: &mut Spooling,
+    ) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
         while let Some(listed) = stream.next().await {
             match listed? {
                 ListEvent::Object(text) => {
                     objects += 1;
                     self.unit().metrics.objects_listed(ListMethod::Stream, 1);
-                    self.receive(text, Arrival::List { behind }, Memory::Taken).await;
+                    self.receive_listed(text, behind, Memory::Taken, spooling).await;
                 }
                 ListEvent::Deleted(text) => {
                     self.deleted(text).await?;
@@ -104,16 +138,21 @@ impl Follower {
     }
 
     /// Reads pages. The API server prepares the next page while this one is received.
-    async fn whole_in_pages(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
+    async fn whole_in_pages(
+        &self,
+        pages: &mut Pages,
+        behind: bool,
+        spooling: &mut Spooling,
+    ) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
         let (mut page, mut hold) = self.page(pages, None).await?;
         loop {
             objects += page.items.len();
             self.unit().metrics.objects_listed(ListMethod::Pages, page.items.len());
-            let Page { version, next, items } = page;
+            let Page { version, next, items, .. } = page;
             let received = async {
                 for text in items {
-                    self.receive(text, Arrival::List { behind }, Memory::Of(&mut hold)).await;
+                    self.receive_listed(text, behind, Memory::Of(&mut hold), spooling).await;
                 }
                 drop(hold);
             };
@@ -125,6 +164,7 @@ impl Follower {
             (page, hold) = following?;
         }
     }
+
     /// Returns a page and the memory that it takes. If a page takes too long, a smaller one is requested instead.
     async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, MemoryReservation), ApiError> {
         loop {

@@ -31,10 +31,8 @@ pub(crate) enum NextStep {
     Outdated,
     /// Only our finalizer is missing; the next round of `follow/finalizers.rs` adds it.
     RequestFinalizers,
-    /// A worker prepares it. `settles`: it may wait and be written with later changes.
-    Queue {
-        settles: bool,
-    },
+    /// A worker prepares it.
+    Queue(MayWait),
     /// Read its row, then the object, and decide again. `after`: wait this long first, because a request that was sent may still take effect.
     Look {
         after: Option<Duration>,
@@ -54,6 +52,16 @@ pub(crate) enum NextStep {
         held: bool,
         again: Option<Duration>,
     },
+}
+
+/// What an object in the queue may wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MayWait {
+    Nothing,
+    /// Later changes of it, to be written with them.
+    ForChanges,
+    /// The other objects of its list, to be written in the order of their uids.
+    ForOrder,
 }
 
 /// How an object's row is written.
@@ -141,12 +149,12 @@ impl Decision {
 
     /// Decides about an object that was just received.
     fn by_metadata(&mut self, case: &Case<'_>, settles: bool) -> NextStep {
-        let queue = NextStep::Queue { settles: false };
+        let queue = NextStep::Queue(MayWait::Nothing);
         let later = match case.remembered {
             _ if case.is_gone() || case.is_looked_up() || case.arrival == Arrival::List { behind: true } => {
                 return queue;
             }
-            None => return queue,
+            None => return NextStep::Queue(may_wait_for_order(case)),
             Some(remembered) => remembered.version > case.meta.resource_version,
         };
         if later && case.arrival == Arrival::Watch {
@@ -164,7 +172,7 @@ impl Decision {
         }
         // The object may wait for later changes if it stays in the cluster, and only its row is left to write.
         let settles = settles && is_live_at(case, |_| true) && is_done(self.plan(case), LifecycleState::Live);
-        NextStep::Queue { settles }
+        NextStep::Queue(if settles { MayWait::ForChanges } else { may_wait_for_order(case) })
     }
 
     /// Decides about an object that a worker has taken.
@@ -243,6 +251,16 @@ fn plan_of(case: &Case<'_>) -> ObjectPlan {
         terminating_for: case.terminating_for,
     };
     plan(case.meta, case.rules, circumstances)
+}
+
+/// Returns what a listed object may wait for. An object that leaves the cluster, or may leave it soon, waits for nothing.
+fn may_wait_for_order(case: &Case<'_>) -> MayWait {
+    let stays = !is_leaving(case.meta, case.rules) && !case.rules.evicts(case.meta) && case.chosen.is_none();
+    let is_new_or_live = case.remembered.is_none() || is_live_at(case, |_| true);
+    match case.arrival {
+        Arrival::List { behind: false } if stays && is_new_or_live => MayWait::ForOrder,
+        _ => MayWait::Nothing,
+    }
 }
 
 /// Returns true if nothing is left to do for an object whose row is in this state.

@@ -12,7 +12,7 @@ mod decide;
 pub(crate) mod finalizer;
 
 pub(crate) use case::{Arrival, Case, ChosenEviction, Content, Progress, RowMemory, RowState, Step};
-pub(crate) use decide::{NextStep, Omission, RowWrite, decide, is_as_remembered, is_being_evicted};
+pub(crate) use decide::{MayWait, NextStep, Omission, RowWrite, decide, is_as_remembered, is_being_evicted};
 
 use ingester_config::Finalizer;
 use ingester_core::marks::{Mark, MarkName, Marks};

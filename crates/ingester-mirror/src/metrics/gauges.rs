@@ -16,6 +16,8 @@ metrics! {
     depth: Gauges by Queue, "workqueue_depth", "Objects waiting in the queue";
     max_concurrent: Gauges by Controller, "controller_runtime_max_concurrent_reconciles",
         "Workers that may be busy at the same time";
+    spooled: Gauges by Kind, "ingester_spooled_objects",
+        "Objects in the queue that are in the temporary file of a large fill";
     waiting_bytes: Gauges by Kind, "ingester_waiting_bytes", "Bytes of the objects in the queue";
     oldest_waiting: Seconds by Kind, "ingester_oldest_waiting_seconds",
         "Seconds that the oldest waiting object has waited; 0 if none waits. Delayed deletions and retries do not count";
@@ -44,6 +46,7 @@ pub(super) struct OwnGauges {
     /// Another member has the unit.
     elsewhere: AtomicBool,
     depth: AtomicUsize,
+    spooled: AtomicUsize,
     waiting_bytes: AtomicUsize,
     max_concurrent: AtomicUsize,
     objects: AtomicUsize,
@@ -112,6 +115,7 @@ impl GaugeSeries {
             controllers.iter().map(AsRef::as_ref).filter(|own| !own.elsewhere.load(Relaxed)).collect();
         let sum = |of: fn(&OwnGauges) -> &AtomicUsize| gauge(here.iter().map(|own| of(own).load(Relaxed)).sum());
         self.depth.set(sum(|own| &own.depth));
+        self.spooled.set(sum(|own| &own.spooled));
         self.waiting_bytes.set(sum(|own| &own.waiting_bytes));
         self.max_concurrent.set(sum(|own| &own.max_concurrent));
         self.objects.set(sum(|own| &own.objects));
@@ -137,9 +141,10 @@ impl GaugeSeries {
 }
 
 impl ControllerMetrics {
-    /// Sets the objects that wait in the queue, and the bytes of their texts.
-    pub(crate) fn waiting(&self, objects: usize, bytes: usize) {
-        self.own.depth.store(objects, Relaxed);
+    /// Sets the objects that wait in the queue, in memory and in a temporary file, and the bytes of those in memory.
+    pub(crate) fn waiting(&self, objects: usize, spooled: usize, bytes: usize) {
+        self.own.depth.store(objects + spooled, Relaxed);
+        self.own.spooled.store(spooled, Relaxed);
         self.own.waiting_bytes.store(bytes, Relaxed);
     }
 

@@ -88,7 +88,7 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 79);
+    assert_eq!(rendered.types.len(), 80);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -97,7 +97,7 @@ fn the_gauges_of_a_kind_are_the_sums_of_its_controllers() {
     let (metrics, one) = model();
     let two = metrics.controller("Model");
     for (controller, number) in [(&one, 3), (&two.clone(), 4)] {
-        controller.waiting(number, 100 * number);
+        controller.waiting(number, 0, 100 * number);
         controller.workers(number);
         controller.objects(10 * number);
         controller.rejected_objects(number);
@@ -187,7 +187,7 @@ fn times_and_ages_are_those_of_the_controller_that_matters() {
 #[test]
 fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
     let (metrics, model) = model();
-    model.waiting(3, 300);
+    model.waiting(3, 0, 300);
     model.held(2);
     model.workers(4);
     model.objects(5);
@@ -349,7 +349,10 @@ fn two_ingesters_in_one_process_share_nothing() {
 fn every_method_moves_its_own_series_and_no_other() {
     type MetricAction = fn(&ControllerMetrics);
     let cases: &[(MetricAction, &[(&str, f64)])] = &[
-        (|m| m.waiting(3, 4096), &[("workqueue_depth", 3.0), ("ingester_waiting_bytes", 4096.0)]),
+        (
+            |m| m.waiting(3, 2, 4096),
+            &[("workqueue_depth", 5.0), ("ingester_spooled_objects", 2.0), ("ingester_waiting_bytes", 4096.0)],
+        ),
         (|m| m.added(), &[("workqueue_adds_total", 1.0)]),
         (|m| m.retried(2), &[("workqueue_retries_total", 2.0)]),
         (|m| m.workers(4), &[("controller_runtime_max_concurrent_reconciles", 4.0)]),

@@ -10,8 +10,9 @@
 //! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` for each stored object |
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
-//! `decide` asks `lifecycle` for the next step of an object. `known` remembers each object, and `evictions` the objects that were evicted
-//! last. `choices` decides whether evictions by rules go on, `additions` adds our finalizer, `settling` gathers changes, `left_out` keeps
+//! `decide` asks `lifecycle` for the next step of an object. `known` remembers each object, `packed` its uid in few bytes, and `evictions` the objects that were evicted
+//! last. `choices` decides whether evictions by rules go on, `additions` adds our finalizer, `settling` gathers changes, `spool` keeps the objects of a
+//! large fill in a temporary file, `left_out` keeps
 //! rows that a changed filter would mark, `ghost` leaves objects alone that had left etcd, `ignored` reports annotations without effect.
 //! Requests to the API server run concurrently with the batches: a slow request delays only its own object.
 //!
@@ -36,17 +37,20 @@ mod ghost;
 mod ignored;
 mod known;
 mod left_out;
+mod packed;
 mod prepare;
 mod queue;
 mod request;
 mod settling;
+mod spool;
 mod work;
 
 pub(crate) use evictions::{EvictedObject, Evictions, LossChanges};
 pub(crate) use known::{KnownObject, ObjectMemory, RowState, UnlistedObjects};
 pub(crate) use left_out::HOLDS;
 pub(crate) use prepare::forgotten;
-pub(crate) use queue::Queue;
+pub(crate) use queue::{Queue, TakenObjects};
+pub(crate) use spool::may_block;
 pub(crate) use work::{Arrival, Item, LookReason, ObjectRef, Work, bytes_of, uid_of};
 
 use crate::unit::{Unit, UnitStopError};
@@ -81,6 +85,8 @@ pub(crate) struct Pipeline {
     pub(crate) filter_asked: Notify,
     /// Wakes the task that adds our finalizer: some objects lack it.
     pub(crate) finalizers_missing: Notify,
+    /// Asks for another list: the cluster is behind the version that was observed, or an object was lost that a list had brought.
+    pub(crate) relist: Notify,
     /// Counts how often the cluster went back to an earlier state.
     restores: AtomicU32,
     /// Held for reading by all tasks that write concurrently with the workers.
@@ -99,6 +105,7 @@ impl Pipeline {
             withheld: Mutex::default(),
             filter_asked: Notify::new(),
             finalizers_missing: Notify::new(),
+            relist: Notify::new(),
             restores: AtomicU32::new(0),
             writing: RwLock::default(),
             looks: Arc::new(Semaphore::new(REQUESTS)),
@@ -168,15 +175,15 @@ impl Pipeline {
     pub(crate) async fn work(self: Arc<Self>) {
         let mut requests = Requests::new(self.clone());
         loop {
-            let items = tokio::select! {
+            let taken = tokio::select! {
                 biased;
                 () = self.unit.stop.cancelled() => break,
                 () = requests.ended() => continue,
-                items = self.queue.take(MOST_OBJECTS, MOST_BYTES), if requests.has_room() => items,
+                taken = self.queue.take(MOST_OBJECTS, MOST_BYTES), if requests.has_room() => taken,
                 // All requests that this worker has begun may be waiting for the permits of these objects.
-                items = self.queue.take_handed_back(MOST_OBJECTS, MOST_BYTES), if !requests.has_room() => items,
+                taken = self.queue.take_handed_back(MOST_OBJECTS, MOST_BYTES), if !requests.has_room() => taken,
             };
-            if self.reconcile(items, &mut requests).await.is_err() {
+            if self.reconcile(taken, &mut requests).await.is_err() {
                 break;
             }
         }
@@ -205,8 +212,8 @@ impl Pipeline {
             tokio::select! {
                 biased;
                 () = requests.ended() => {}
-                items = self.queue.take(MOST_OBJECTS, MOST_BYTES) => {
-                    if self.reconcile(items, &mut requests).await.is_err() {
+                taken = self.queue.take(MOST_OBJECTS, MOST_BYTES) => {
+                    if self.reconcile(taken, &mut requests).await.is_err() {
                         return;
                     }
                 }
@@ -215,9 +222,13 @@ impl Pipeline {
         requests.finish().await;
     }
 
-    async fn reconcile(&self, items: Vec<Item>, requests: &mut Requests) -> Result<(), UnitStopError> {
-        let working = self.unit.metrics.work(items.len());
+    async fn reconcile(&self, taken: TakenObjects, requests: &mut Requests) -> Result<(), UnitStopError> {
+        let TakenObjects { mut items, spooled } = taken;
         let restores = self.restores.load(Ordering::Relaxed);
+        if let Some(spooled) = spooled {
+            items.extend(self.read_spooled(spooled).await);
+        }
+        let working = self.unit.metrics.work(items.len());
         for item in &items {
             let (namespace, name) = item.names();
             tracing::debug!(namespace, name, "Reconciling object");

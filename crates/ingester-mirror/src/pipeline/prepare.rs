@@ -213,7 +213,7 @@ impl Pipeline {
                     return batch.done.push(meta.uid.clone());
                 }
                 // Only for objects that were just received or looked up.
-                NextStep::Outdated | NextStep::RequestFinalizers | NextStep::Queue { .. } | NextStep::MeetGhost => {
+                NextStep::Outdated | NextStep::RequestFinalizers | NextStep::Queue(_) | NextStep::MeetGhost => {
                     self.queue.push(Item::look(ObjectRef::from_meta(meta), LookReason::Due, trail.attempt));
                     return batch.done.push(meta.uid.clone());
                 }

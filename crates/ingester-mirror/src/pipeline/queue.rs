@@ -5,9 +5,12 @@
 //! - At most one worker has an object at a time. Work that arrives for the object in the meantime waits until that worker is done.
 //! - A newer state replaces an older one in the queue, never the other way round.
 //! - Delayed work ([`Queue::push_later`]) is dropped if anything else arrives for that object first.
+//! - A [spooled](super::spool) object is dropped if anything else arrives for it, before a worker has either.
 
-use super::work::{Item, Work};
+use super::spool::{SpooledBatch, SpooledObjects};
+use super::work::{Arrival, Item, LookReason, ObjectRef, Work};
 use crate::metrics::ControllerMetrics;
+use ingester_store::spool::{SpoolFile, SpoolPosition};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -49,6 +52,15 @@ struct Contents {
     bytes: usize,
     /// The objects that [`Queue::drained`] still waits for.
     undone: Option<HashSet<Box<str>>>,
+    spooled: SpooledObjects,
+}
+
+/// What a worker has taken.
+#[derive(Debug, Default)]
+pub(crate) struct TakenObjects {
+    pub(crate) items: Vec<Item>,
+    /// Objects whose texts are in the temporary file.
+    pub(crate) spooled: Option<SpooledBatch>,
 }
 
 impl Queue {
@@ -84,7 +96,7 @@ impl Queue {
     pub(crate) fn push_later(&self, item: Item, delay: Duration) {
         let delay = delay.max(SHORTEST);
         let mut contents = self.contents();
-        if contents.waiting.contains_key(&item.uid) {
+        if contents.waits(&item.uid) {
             return;
         }
         contents.add_later(item, Instant::now() + delay);
@@ -97,7 +109,7 @@ impl Queue {
     /// stays.
     pub(crate) fn gather(&self, item: Item, delay: Duration) -> bool {
         let mut contents = self.contents();
-        if contents.waiting.contains_key(&item.uid) {
+        if contents.waits(&item.uid) {
             return false;
         }
         let due = Instant::now() + delay.max(SHORTEST);
@@ -109,25 +121,62 @@ impl Queue {
         true
     }
 
+    /// Adds an object of a large fill whose text is in a temporary file. No worker takes it before [`Queue::seal`]. Returns false, and adds
+    /// nothing, if the queue has other work for the object.
+    pub(crate) fn spool(&self, uid: &str, file: &Arc<SpoolFile>, position: SpoolPosition) -> bool {
+        let mut contents = self.contents();
+        let busy =
+            contents.waiting.contains_key(uid) || contents.active.contains_key(uid) || contents.due.contains_key(uid);
+        let added = !busy && contents.spooled.add(uid, file, position);
+        if added {
+            self.metrics.added();
+            self.count(&contents);
+        }
+        added
+    }
+
+    /// Lets workers take the spooled objects, in the order of their uids. Returns how many there are.
+    pub(crate) fn seal(&self) -> usize {
+        let mut contents = self.contents();
+        contents.spooled.seal();
+        let objects = contents.spooled.len();
+        drop(contents);
+        self.ready.notify_one();
+        objects
+    }
+
+    /// Forgets the spooled objects: the list that brought them does not end.
+    pub(crate) fn discard_spooled(&self) {
+        let mut contents = self.contents();
+        contents.spooled = SpooledObjects::default();
+        self.count(&contents);
+    }
+
     /// Takes up to `most` objects of up to `most_bytes` in total, and at least one; waits for the first. No other worker
-    /// gets them before [`Queue::done`].
-    pub(crate) async fn take(&self, most: usize, most_bytes: usize) -> Vec<Item> {
+    /// gets them before [`Queue::done`]. Spooled objects come last, but at least half of a batch is theirs: they are older.
+    pub(crate) async fn take(&self, most: usize, most_bytes: usize) -> TakenObjects {
         loop {
             let ready = self.ready.notified();
             let next_due = {
                 let mut contents = self.contents();
                 contents.wake();
-                let items = contents.take(most, most_bytes);
-                if !items.is_empty() {
+                let share = if contents.spooled.is_ready() { 2 } else { 1 };
+                let items = contents.take(most / share, most_bytes / share);
+                let bytes: usize = items.iter().map(Item::bytes).sum();
+                let spooled = contents.take_spooled(most - items.len(), most_bytes.saturating_sub(bytes));
+                if !items.is_empty() || spooled.is_some() {
                     self.count(&contents);
-                    let more = !contents.order.is_empty() || !contents.later.is_empty();
+                    let more = contents.is_ready() || !contents.later.is_empty();
                     drop(contents);
                     if more {
                         self.ready.notify_one();
                     }
                     let now = Instant::now();
                     items.iter().for_each(|item| self.metrics.taken(now.duration_since(item.trail.since)));
-                    return items;
+                    if let Some(batch) = &spooled {
+                        batch.objects.iter().for_each(|_| self.metrics.taken(now.duration_since(batch.since)));
+                    }
+                    return TakenObjects { items, spooled };
                 }
                 contents.later.keys().next().map(|(due, _)| *due)
             };
@@ -140,7 +189,7 @@ impl Queue {
 
     /// As [`Queue::take`], but only objects that were handed back with a permit. A worker that begins no further requests takes these,
     /// because the requests that it has begun may wait for the permits.
-    pub(crate) async fn take_handed_back(&self, most: usize, most_bytes: usize) -> Vec<Item> {
+    pub(crate) async fn take_handed_back(&self, most: usize, most_bytes: usize) -> TakenObjects {
         loop {
             let handed = self.handed.notified();
             let items = {
@@ -152,7 +201,7 @@ impl Queue {
             if !items.is_empty() {
                 let now = Instant::now();
                 items.iter().for_each(|item| self.metrics.taken(now.duration_since(item.trail.since)));
-                return items;
+                return TakenObjects { items, spooled: None };
             }
             handed.await;
         }
@@ -171,8 +220,8 @@ impl Queue {
                 contents.order.push_back(uid);
             }
         }
-        let drained = contents.undone.as_ref().is_some_and(HashSet::is_empty);
-        let more = !contents.order.is_empty();
+        let drained = contents.is_drained();
+        let more = contents.is_ready();
         drop(contents);
         if drained {
             self.worked.notify_waiters();
@@ -208,10 +257,10 @@ impl Queue {
         self.handed.notify_one();
     }
 
-    /// Takes out the received objects that wait. Returns their uids.
+    /// Takes out the received objects that wait, also spooled ones. Returns their uids.
     pub(crate) fn withdraw(&self) -> Vec<Box<str>> {
         let mut contents = self.contents();
-        let Contents { waiting, order, active, bytes, undone, .. } = &mut *contents;
+        let Contents { waiting, order, active, bytes, undone, spooled, .. } = &mut *contents;
         let mut received = Vec::new();
         waiting.retain(|uid, item| {
             let stays = !matches!(item.work, Work::Object { .. });
@@ -222,6 +271,8 @@ impl Queue {
             stays
         });
         order.retain(|uid| waiting.contains_key(uid));
+        received.extend(spooled.uids());
+        *spooled = SpooledObjects::default();
         if let Some(undone) = undone {
             undone.retain(|uid| waiting.contains_key(uid) || active.contains_key(uid));
         }
@@ -229,16 +280,16 @@ impl Queue {
         received
     }
 
-    /// Waits until everything that is in the queue now was processed. Only one task may wait at a time.
+    /// Waits until everything that is in the queue now was processed. Spooled objects must be sealed. Only one task may wait at a time.
     pub(crate) async fn drained(&self) {
         {
             let mut contents = self.contents();
-            contents.undone = Some(contents.uids());
+            contents.undone = Some(contents.busy_uids());
         }
         loop {
             // It receives everything from here on.
             let worked = self.worked.notified();
-            if self.contents().undone.as_ref().is_none_or(HashSet::is_empty) {
+            if self.contents().is_drained() {
                 break;
             }
             worked.await;
@@ -254,7 +305,7 @@ impl Queue {
     /// Returns true if this object waits, or a worker has it.
     pub(crate) fn holds(&self, uid: &str) -> bool {
         let contents = self.contents();
-        contents.waiting.contains_key(uid) || contents.active.contains_key(uid)
+        contents.waits(uid) || contents.active.contains_key(uid)
     }
 
     /// Returns true if delayed work is due for this object later.
@@ -265,25 +316,50 @@ impl Queue {
     /// Returns true if nothing waits and no worker has anything. Delayed work does not count.
     pub(crate) fn is_idle(&self) -> bool {
         let contents = self.contents();
-        contents.waiting.is_empty() && contents.active.is_empty()
+        contents.waiting.is_empty() && contents.active.is_empty() && contents.spooled.is_empty()
     }
 
     fn count(&self, contents: &Contents) {
-        self.metrics.waiting(contents.waiting.len(), contents.bytes);
+        self.metrics.waiting(contents.waiting.len(), contents.spooled.len(), contents.bytes);
     }
 }
 
 impl Contents {
     fn uids(&self) -> HashSet<Box<str>> {
+        let mut uids = self.busy_uids();
+        uids.extend(self.spooled.uids());
+        uids
+    }
+
+    /// Returns the objects that wait in memory, and those that workers have.
+    fn busy_uids(&self) -> HashSet<Box<str>> {
         self.waiting.keys().chain(self.active.keys()).cloned().collect()
+    }
+
+    /// Returns true if this object waits, in memory or in the temporary file.
+    fn waits(&self, uid: &str) -> bool {
+        self.waiting.contains_key(uid) || self.spooled.has(uid)
+    }
+
+    /// Returns true if a worker can take an object now.
+    fn is_ready(&self) -> bool {
+        !self.order.is_empty() || self.spooled.is_ready()
+    }
+
+    /// Returns true if everything was processed that [`Queue::drained`] waits for. The spooled objects are not among the undone ones before
+    /// a worker takes them, so that they need no more memory.
+    fn is_drained(&self) -> bool {
+        self.undone.as_ref().is_none_or(HashSet::is_empty) && self.spooled.is_empty()
     }
 
     /// Returns when the oldest unfinished object arrived. Delayed work does not count.
     fn oldest(&self) -> Option<Instant> {
-        self.waiting.values().map(|item| item.trail.since).chain(self.active.values().copied()).min()
+        let waiting = self.waiting.values().map(|item| item.trail.since);
+        waiting.chain(self.active.values().copied()).chain(self.spooled.since()).min()
     }
 
     fn add(&mut self, item: Item) {
+        let item = self.replace_spooled(item);
         match self.waiting.remove(&item.uid) {
             Some(old) => {
                 self.bytes -= old.bytes();
@@ -299,6 +375,37 @@ impl Contents {
                 self.waiting.insert(item.uid.clone(), item);
             }
         }
+    }
+
+    /// Drops the spooled state of an object for which other work arrives, and returns that work.
+    fn replace_spooled(&mut self, mut item: Item) -> Item {
+        let Some(since) = self.spooled.remove(&item.uid) else { return item };
+        if let Some(undone) = &mut self.undone {
+            undone.insert(item.uid.clone());
+        }
+        if let Work::Object { object, arrival } = &item.work
+            && !matches!(arrival, Arrival::Watch | Arrival::Deletion)
+        {
+            // Only events are certainly later than the list. A look is always right.
+            item = Item::look(ObjectRef::from_meta(object.meta()), LookReason::Due, 0);
+        }
+        item.trail.since = since;
+        item
+    }
+
+    /// Takes spooled objects, if workers may have them.
+    fn take_spooled(&mut self, most: usize, most_bytes: usize) -> Option<SpooledBatch> {
+        if most == 0 || !self.spooled.is_ready() {
+            return None;
+        }
+        let batch = self.spooled.take(most, most_bytes)?;
+        for (uid, _) in &batch.objects {
+            self.active.insert(uid.clone(), batch.since);
+            if let Some(undone) = &mut self.undone {
+                undone.insert(uid.clone());
+            }
+        }
+        Some(batch)
     }
 
     /// Adds delayed work, and replaces older delayed work for the same object.
@@ -365,10 +472,12 @@ impl Contents {
 
 #[cfg(test)]
 mod tests {
-    use super::Queue;
+    use super::{Queue, TakenObjects};
     use crate::metrics::Metrics;
     use crate::pipeline::work::{Arrival, Item, LookReason, ObjectRef, Work};
     use ingester_core::object::{ManagedFields, Object};
+    use ingester_store::spool::SpoolFile;
+    use std::sync::Arc;
     use std::time::Duration;
 
     fn queue() -> Queue {
@@ -397,7 +506,7 @@ mod tests {
 
     /// Takes items, and returns each item's uid with its version, or with the reason to look at it.
     async fn take(queue: &Queue) -> Vec<(String, String)> {
-        let items = queue.take(10, usize::MAX).await;
+        let items = queue.take(10, usize::MAX).await.items;
         let what = |item: &Item| match &item.work {
             Work::Object { object, .. } => object.meta().resource_version.to_string(),
             Work::Look { why, .. } => format!("{why:?}"),
@@ -537,14 +646,116 @@ mod tests {
         assert!(begin.is_err(), "\"c\" still waits");
     }
 
+    /// A uid that a file can have.
+    fn uuid(number: u32) -> String {
+        format!("{number:08x}-0000-4000-8000-000000000000")
+    }
+
+    /// Spools objects of version 1.
+    fn spool(queue: &Queue, numbers: &[u32]) -> Arc<SpoolFile> {
+        let file = Arc::new(SpoolFile::create(&std::env::temp_dir()).unwrap());
+        for number in numbers {
+            let item = object(&uuid(*number), 1);
+            let Work::Object { object, .. } = &item.work else { panic!("{item:?}") };
+            let position = file.add(object.text()).unwrap();
+            assert!(queue.spool(&item.uid, &file, position));
+        }
+        file
+    }
+
+    /// Takes a batch: the uids of objects in memory, and of those in the file, which come in twos in tests.
+    async fn taken(queue: &Queue) -> (Vec<String>, Vec<String>) {
+        let TakenObjects { items, spooled } = queue.take(10, usize::MAX).await;
+        let spooled = spooled.into_iter().flat_map(|batch| batch.objects).map(|(uid, _)| uid.to_string());
+        (items.iter().map(|item| item.uid.to_string()).collect(), spooled.collect())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn spooled_objects_wait_until_they_are_sealed_and_come_in_order() {
+        let queue = queue();
+        spool(&queue, &[7, 3, 9, 5]);
+        assert!(!queue.is_idle() && queue.holds(&uuid(7)) && !queue.holds(&uuid(1)));
+        assert_eq!(queue.uids().len(), 4);
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert_eq!(queue.contents().oldest().map(|since| since.elapsed().as_secs()), Some(3));
+        queue.push(object("a", 2));
+        assert_eq!(taken(&queue).await, (vec!["a".into()], vec![]));
+        assert_eq!(queue.seal(), 4);
+        let draining = tokio::time::timeout(Duration::from_secs(1), queue.drained()).await;
+        assert!(draining.is_err());
+        queue.push(object("b", 2));
+        assert_eq!(taken(&queue).await, (vec!["b".into()], [3, 5].map(uuid).to_vec()));
+        assert!(queue.holds(&uuid(3)), "a worker has it");
+        assert_eq!(taken(&queue).await, (vec![], [7, 9].map(uuid).to_vec()));
+        queue.done(["a", "b"]);
+        queue.done([3, 5, 7, 9].map(uuid).iter().map(String::as_str));
+        assert!(queue.is_idle());
+        queue.drained().await;
+    }
+
+    #[tokio::test]
+    async fn whatever_arrives_for_a_spooled_object_replaces_it() {
+        let queue = queue();
+        let file = spool(&queue, &[1, 2, 3, 4, 5, 6]);
+        queue.push(object(&uuid(1), 2));
+        queue.push(received(&uuid(2), 2, Arrival::Deletion));
+        queue.push(look(&uuid(3)));
+        queue.push(received(&uuid(4), 1, Arrival::List { behind: false }));
+        queue.push_later(look(&uuid(5)), Duration::from_secs(1));
+        assert!(!queue.is_due(&uuid(5)), "the object itself comes before a delayed look");
+        assert!(!queue.gather(look(&uuid(6)), Duration::from_secs(1)));
+        queue.push(object("other", 1));
+        let position = file.add("{}").unwrap();
+        assert!(!queue.spool("other", &file, position), "it waits already, and is no UUID");
+        queue.seal();
+        let TakenObjects { items, spooled } = queue.take(20, usize::MAX).await;
+        let told: Vec<String> = items.iter().map(|item| format!("{:?}", std::mem::discriminant(&item.work))).collect();
+        assert_eq!(items.len(), 5, "{told:?}");
+        assert!(matches!(&items[3].work, Work::Look { why: LookReason::Due, .. }), "a list may be older than the file");
+        let left: Vec<Box<str>> = spooled.unwrap().objects.into_iter().map(|(uid, _)| uid).collect();
+        assert_eq!(left, [5, 6].map(|number| uuid(number).into_boxed_str()));
+        let position = file.add("{}").unwrap();
+        assert!(!queue.spool(&uuid(5), &file, position), "a worker has it");
+    }
+
+    #[tokio::test]
+    async fn spooled_objects_are_withdrawn_or_discarded() {
+        let queue = queue();
+        spool(&queue, &[2, 1]);
+        assert_eq!(queue.withdraw(), [1, 2].map(|number| uuid(number).into_boxed_str()));
+        assert!(queue.is_idle());
+        spool(&queue, &[3]);
+        queue.discard_spooled();
+        assert!(queue.is_idle() && !queue.holds(&uuid(3)));
+        queue.drained().await;
+        assert_eq!(queue.seal(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_last_spooled_object_that_is_replaced_ends_the_wait() {
+        let queue = Arc::new(queue());
+        spool(&queue, &[1]);
+        queue.seal();
+        let waiting = tokio::spawn({
+            let queue = queue.clone();
+            async move { queue.drained().await }
+        });
+        tokio::task::yield_now().await;
+        queue.push(object(&uuid(1), 2));
+        assert_eq!(taken(&queue).await, (vec![uuid(1)], vec![]));
+        assert!(!waiting.is_finished());
+        queue.done([&*uuid(1)]);
+        waiting.await.unwrap();
+    }
+
     #[tokio::test]
     async fn a_batch_keeps_to_its_bytes_but_has_at_least_one_object() {
         let queue = queue();
         for uid in ["a", "b", "c"] {
             queue.push(object(uid, 1));
         }
-        assert_eq!(queue.take(10, 1).await.len(), 1);
-        assert_eq!(queue.take(1, usize::MAX).await.len(), 1);
-        assert_eq!(queue.take(10, usize::MAX).await.len(), 1);
+        assert_eq!(queue.take(10, 1).await.items.len(), 1);
+        assert_eq!(queue.take(1, usize::MAX).await.items.len(), 1);
+        assert_eq!(queue.take(10, usize::MAX).await.items.len(), 1);
     }
 }

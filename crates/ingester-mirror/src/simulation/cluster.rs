@@ -6,7 +6,7 @@ use super::streams::{CUT_OFF, OpenStream, OpenWatch};
 use super::things::FakeObject;
 use super::world::{Client, Service};
 use crate::cluster::{
-    ApiError, Cluster, Deletion, ListEvent, ListStream, MetadataPage, Page, PartialObjectMeta, Watch,
+    ApiError, Cluster, Deletion, ListEvent, ListPosition, ListStream, MetadataPage, Page, PartialObjectMeta, Watch,
 };
 use crate::dependents::Uids;
 use futures::future::BoxFuture;
@@ -33,7 +33,7 @@ impl Cluster for Client {
                 let (version, next, items) =
                     world.page(namespace, limit as usize, token.as_deref(), FakeObject::render_json)?;
                 world.note(&who, &format!("list v{version}: {} objects, next {next:?}", items.len()));
-                Ok(Page { version, next, items })
+                Ok(Page { version, next, items, ..Page::default() })
             });
             let page = page.await.map_err(error("list"))?;
             self.learns(None);
@@ -74,11 +74,12 @@ impl Cluster for Client {
         self.open_list("stream metadata", Streams::Missing, metadata).boxed()
     }
 
-    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
+    fn position(&self) -> BoxFuture<'_, Result<ListPosition, ApiError>> {
         async move {
             let version = self.request(Service::ApiServer, "version".into(), |world| {
                 world.server.answers()?;
-                Ok(world.server.version)
+                let objects = Some(world.server.things.len() as u64);
+                Ok(ListPosition { version: world.server.version, objects })
             });
             version.await.map_err(error("version"))
         }

@@ -471,4 +471,8 @@ impl Rows for Client {
         self.sim.world().database.moves.push(sender);
         moves
     }
+
+    fn clustered_pool(&self) -> Option<u64> {
+        self.sim.world().more.spools.then_some(0)
+    }
 }

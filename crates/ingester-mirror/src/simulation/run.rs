@@ -22,7 +22,7 @@ use crate::health::Health;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::replicas::shard::Shard;
 use crate::unit::Unit;
-use ingester_config::{Config, Finalizer, Ingester, SweepLimit};
+use ingester_config::{Config, Finalizer, Ingester, Spool, SweepLimit};
 use ingester_core::value::Micros;
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,6 +110,7 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
             resyncs: !troubles.unaided,
             settle: Duration::from_secs(if seed / 3 % 5 == 4 && !is_kept(seed) { 5 } else { 0 }),
             shards,
+            spool_limit: if seed.is_multiple_of(2) { 600 } else { 1 << 20 },
         };
         if shards.is_some() {
             members::begin(seed);
@@ -235,6 +236,8 @@ struct Setup {
     settle: Duration,
     /// The number of shards of the kind, if the ingesters share the work.
     shards: Option<u32>,
+    /// The size of the temporary file: some have room for few objects.
+    spool_limit: u64,
 }
 
 /// Begins a life of an ingester, of a release that the seed chooses.
@@ -390,6 +393,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         sweep_limit: SweepLimit::from_rows(limit),
         prune_managed_fields: false,
         settle: setup.settle,
+        spool: Spool { limit: setup.spool_limit, ..config.ingester.spool },
         ..config.ingester
     };
     if setup.more.policies {

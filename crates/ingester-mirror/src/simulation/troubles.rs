@@ -87,6 +87,8 @@ pub(super) struct ExtraTroubles {
     pub(super) dependents: bool,
     /// The disk of the database is full for a while, repeatedly: it answers questions and refuses every change.
     pub(super) fills: bool,
+    /// The database has no memory for tables, so listed objects go through a temporary file. It draws no random number.
+    pub(super) spools: bool,
 }
 
 /// One in this many seeds has none of them.
@@ -98,11 +100,12 @@ const EACH: u32 = 4;
 impl ExtraTroubles {
     pub(super) fn from_seed(seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x006d_6f72_6521);
+        let spools = seed % 3 == 2 && !super::seeds::KEPT_TODAY.contains(&seed);
         if rng.u32(..WITHOUT) == 0 {
-            return ExtraTroubles { tables: true, ..ExtraTroubles::default() };
+            return ExtraTroubles { tables: true, spools, ..ExtraTroubles::default() };
         }
         if has_filters(seed) {
-            return ExtraTroubles { tables: true, filters: true, ..ExtraTroubles::default() };
+            return ExtraTroubles { tables: true, filters: true, spools, ..ExtraTroubles::default() };
         }
         // Troubles that only a resync finds are left out without resyncs.
         let unaided = seed % 4 == 1;
@@ -137,6 +140,7 @@ impl ExtraTroubles {
             dependents,
             // A member that is frozen while its write waits for the disk sends it after another one has listed. Only a resync finds the row.
             fills: matches!(seed % 64, 8 | 15 | 18 | 25 | 36 | 47 | 58 | 62) && !(unaided && members),
+            spools,
         }
     }
 }

@@ -262,7 +262,7 @@ mod tests {
         recorder.look().await.unwrap();
         assert_eq!(world.read().await[0].phase, UnitPhase::Starting);
         let metrics = &world.units[0].metrics;
-        metrics.waiting(3, 100);
+        metrics.waiting(3, 0, 100);
         metrics.oldest(|| Some(Duration::from_secs(7)));
         metrics.objects(20);
         metrics.rejected_objects(2);

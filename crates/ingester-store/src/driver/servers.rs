@@ -52,6 +52,8 @@ pub(super) struct DatabaseServer {
     pub(super) time: Option<Micros>,
     /// Its settings that may lose a commit that was answered, each with the event that loses it.
     pub(super) risks: Vec<String>,
+    /// The bytes of memory for tables whose rows are in the order of their primary key; `None` if its tables are not.
+    pub(super) clustered_pool: Option<u64>,
 }
 
 impl DatabaseServer {
@@ -70,6 +72,7 @@ impl DatabaseServer {
         uptime: None,
         time: None,
         risks: Vec::new(),
+        clustered_pool: None,
     };
 }
 
@@ -122,6 +125,12 @@ impl Servers {
     /// Returns the count of moves: a connection reached another server than before, or the same one after a restart.
     pub(crate) fn moves(&self) -> watch::Receiver<u64> {
         self.moves.subscribe()
+    }
+
+    /// Returns the bytes of memory that the server that was reached last has for tables whose rows are in the order of their primary key;
+    /// `None` if its tables are not.
+    pub(crate) fn clustered_pool(&self) -> Option<u64> {
+        self.last.lock().as_ref().and_then(|last| last.server.clustered_pool)
     }
 
     /// Returns the settings of the server that was reached last that may lose a commit that was answered.

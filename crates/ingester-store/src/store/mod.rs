@@ -124,6 +124,12 @@ impl Store {
         self.pool.servers().moves()
     }
 
+    /// Returns the bytes of memory that the server has for tables, if it stores rows in the order of their primary key (InnoDB). Rows in
+    /// random order take much longer once a table is larger.
+    pub fn clustered_pool(&self) -> Option<u64> {
+        self.pool.servers().clustered_pool()
+    }
+
     /// Returns the settings of the server that may lose a commit that was answered, each with the event that loses it.
     pub fn risks(&self) -> Vec<String> {
         self.pool.servers().risks()

@@ -8,11 +8,12 @@ mod left_out;
 mod moved;
 mod policies;
 mod purged;
+mod spooling;
 
 use crate::budget::Budget;
 use crate::clock::SystemClock;
 use crate::cluster::{
-    ApiError, Cluster, Deletion, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+    ApiError, Cluster, Deletion, ListPosition, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
 use crate::dependents::{MirroredKinds, Uids};
 use crate::events::Publisher;
@@ -80,6 +81,10 @@ struct SceneState {
     namespaces: BTreeMap<String, String>,
     /// The uids of the owners of objects of other kinds, by the name of the kind.
     others: BTreeMap<String, Vec<String>>,
+    /// The uids of the changes that were written, in this order.
+    written: Vec<Box<str>>,
+    /// The memory of the database for tables, if it matters.
+    pool: Option<u64>,
 }
 
 /// The mark of an object that the rules of scenes choose.
@@ -157,6 +162,8 @@ impl Scene {
             lost: BTreeMap::new(),
             namespaces: BTreeMap::new(),
             others: BTreeMap::new(),
+            written: Vec::new(),
+            pool: None,
         };
         let mirrored = MirroredKinds::new([MODEL].into());
         Arc::new(Scene {
@@ -357,7 +364,8 @@ fn version_of(row: &StoredRow) -> Version {
 impl Cluster for Scene {
     fn list<'a>(&'a self, _: u32, _: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
         let list = |state: &mut SceneState| {
-            Ok(Page { version: state.version, next: None, items: state.objects.values().map(render_json).collect() })
+            let items = state.objects.values().map(render_json).collect();
+            Ok(Page { version: state.version, items, ..Page::default() })
         };
         self.request("list".into(), list).boxed()
     }
@@ -379,8 +387,11 @@ impl Cluster for Scene {
         async { Ok(None) }.boxed()
     }
 
-    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
-        self.request("version".into(), |state| Ok(state.version)).boxed()
+    fn position(&self) -> BoxFuture<'_, Result<ListPosition, ApiError>> {
+        let read = |state: &mut SceneState| {
+            Ok(ListPosition { version: state.version, objects: Some(state.objects.len() as u64) })
+        };
+        self.request("version".into(), read).boxed()
     }
 
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
@@ -480,6 +491,7 @@ impl Rows for Scene {
         let write = move |state: &mut SceneState| {
             let mut report = Report::default();
             for change in changes {
+                state.written.push(change.uid().into());
                 let stored = state.rows.get(change.uid()).map(version_of);
                 let decided = match (change, stored) {
                     (RowChange::Tombstone { .. }, None) => Verdict::Unchanged,
@@ -672,6 +684,10 @@ impl Rows for Scene {
 
     fn moves(&self) -> watch::Receiver<u64> {
         self.moves.subscribe()
+    }
+
+    fn clustered_pool(&self) -> Option<u64> {
+        self.state().pool
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::case::{Arrival, Case, ChosenEviction, Content, Progress, RowMemory, RowState, Step};
 use super::super::{Action, LifecycleState, Rules, finalizer, is_leaving};
-use super::{NextStep, decide};
+use super::{MayWait, NextStep, decide};
 use ingester_config::Finalizer;
 use ingester_core::marks::Marks;
 use ingester_core::object::Meta;
@@ -123,8 +123,9 @@ fn brief(next: NextStep) -> String {
         NextStep::Forget => "forget".into(),
         NextStep::Outdated => "outdated".into(),
         NextStep::RequestFinalizers => "finalizers".into(),
-        NextStep::Queue { settles: false } => "queue".into(),
-        NextStep::Queue { settles: true } => "settle".into(),
+        NextStep::Queue(MayWait::Nothing) => "queue".into(),
+        NextStep::Queue(MayWait::ForChanges) => "settle".into(),
+        NextStep::Queue(MayWait::ForOrder) => "queue in order".into(),
         NextStep::Look { after } => if after.is_some() { "look later" } else { "look" }.into(),
         NextStep::Read => "read".into(),
         NextStep::MeetGhost => "ghost".into(),
@@ -277,7 +278,7 @@ fn in_every_case_requests_follow_only_from_what_allows_them() {
 fn in_every_case_a_step_gets_a_decision_that_it_can_carry_out() {
     every_case(|case| {
         let next = decide(case).next;
-        let received = matches!(next, NextStep::Outdated | NextStep::RequestFinalizers | NextStep::Queue { .. });
+        let received = matches!(next, NextStep::Outdated | NextStep::RequestFinalizers | NextStep::Queue(_));
         let fits = match case.step {
             Step::Received { .. } => {
                 received

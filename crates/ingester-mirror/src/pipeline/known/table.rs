@@ -1,8 +1,9 @@
 //! The memory of each object, by uid, in few bytes: a cluster may have millions.
 //!
-//! A uid is a UUID in its canonical text, so 16 bytes hold it. An object then takes 32 bytes in a vector that grows by an eighth, and up to
-//! 12 bytes for its slot in the hash table, which holds one byte and the index in the vector. Uids in another form are kept as they are.
+//! A uid takes 16 bytes. An object then takes 32 bytes in a vector that grows by an eighth, and up to 12 bytes for its slot in the hash
+//! table, which holds one byte and the index in the vector. Uids in another form are kept as they are.
 
+use super::super::packed::{pack, unpack};
 use super::{KnownObject, RowState};
 use crate::lifecycle::LifecycleState;
 use hashbrown::HashTable;
@@ -28,7 +29,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn get(&self, uid: &str) -> Option<KnownObject> {
-        match packed(uid) {
+        match pack(uid) {
             Some(uid) => self.place(&uid).and_then(|place| self.entries.get(place)).map(Entry::object),
             None => self.others.get(uid).copied(),
         }
@@ -36,7 +37,7 @@ impl Table {
 
     /// Remembers an object. Returns the previous entry.
     pub(super) fn set(&mut self, uid: &str, object: KnownObject) -> Option<KnownObject> {
-        let Some(packed) = packed(uid) else {
+        let Some(packed) = pack(uid) else {
             return match self.others.get_mut(uid) {
                 Some(old) => Some(std::mem::replace(old, object)),
                 None => self.others.insert(uid.into(), object),
@@ -56,7 +57,7 @@ impl Table {
 
     /// Forgets an object. Returns its entry.
     pub(super) fn remove(&mut self, uid: &str) -> Option<KnownObject> {
-        let Some(packed) = packed(uid) else { return self.others.remove(uid) };
+        let Some(packed) = pack(uid) else { return self.others.remove(uid) };
         let Table { entries, places, keys, .. } = self;
         let found = places.find_entry(keys.hash_one(packed), |place| entries[*place as usize].uid == packed).ok()?;
         let (place, _) = found.remove();
@@ -82,7 +83,7 @@ impl Table {
 
     /// Records that the list in progress contains this object.
     pub(super) fn mark_seen(&mut self, uid: &str) {
-        match packed(uid) {
+        match pack(uid) {
             Some(uid) => {
                 if let Some(place) = self.place(&uid) {
                     self.entries[place].rest |= SEEN;
@@ -108,7 +109,7 @@ impl Table {
 
     /// Returns the uids of the selected objects, in any order.
     pub(super) fn uids(&self, wanted: impl Fn(&KnownObject) -> bool) -> Vec<Box<str>> {
-        let entries = self.entries.iter().filter(|entry| wanted(&entry.object())).map(Entry::format_uid);
+        let entries = self.entries.iter().filter(|entry| wanted(&entry.object())).map(|entry| unpack(&entry.uid));
         let others = self.others.iter().filter(|(_, object)| wanted(object)).map(|(uid, _)| uid.clone());
         entries.chain(others).collect()
     }
@@ -162,13 +163,6 @@ fn hash(keys: &RandomState, entries: &[Entry], place: u32) -> u64 {
     keys.hash_one(entries[place as usize].uid)
 }
 
-/// Returns a uid as 16 bytes. Different texts have different bytes.
-fn packed(uid: &str) -> Option<Uuid> {
-    let parsed = Uuid::try_parse(uid).ok()?;
-    let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-    (parsed.hyphenated().encode_lower(&mut text) == uid).then_some(parsed)
-}
-
 /// An object whose uid is packed.
 struct Entry {
     uid: Uuid,
@@ -213,11 +207,6 @@ impl Entry {
         };
         let pairs = NonZeroU64::new(self.rest >> PAIRS);
         KnownObject { version: self.version, state, seen: self.rest & SEEN != 0, pairs }
-    }
-
-    fn format_uid(&self) -> Box<str> {
-        let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-        (&*self.uid.hyphenated().encode_lower(&mut text)).into()
     }
 }
 

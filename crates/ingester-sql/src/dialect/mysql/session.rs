@@ -38,11 +38,13 @@ pub const LOCK_MIGRATIONS: &str = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATAB
 /// - `server_uuid`, `hostname` and `port` tell one server from another.
 /// - `innodb_flush_log_at_trx_commit`, `log_bin`, `sync_binlog` and `rpl_semi_sync_source_enabled` (`rpl_semi_sync_master_enabled`) tell
 ///   whether a commit that was answered can be lost.
+/// - `innodb_buffer_pool_size` is the memory for tables.
 ///
 /// Unlike @@wsrep_on, it is not an error on a server that does not know a variable. The second statement goes in the same round trip,
 /// and its rows follow.
 pub const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'group_replication_group_name', 'read_only', 'innodb_read_only', \
-     'timestamp', 'server_uuid', 'hostname', 'port', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', \
+     'timestamp', 'server_uuid', 'hostname', 'port', 'log_bin', 'sync_binlog', 'innodb_buffer_pool_size', \
+     'innodb_flush_log_at_trx_commit', \
      'rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled'); \
      SHOW GLOBAL STATUS WHERE Variable_name = 'Uptime'";
 

@@ -19,13 +19,19 @@ impl ConnectionFacts {
 pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> ConnectionFacts {
     let mut server = DatabaseServer::default();
     let mut is_node = false;
+    // TiDB has InnoDB's variables, and spreads its rows over nodes.
+    let mut is_innodb = true;
     let mut logs = false;
     let mut waits_for_replica = false;
     let mut flushes_log = true;
     for (name, value) in variables {
         let is_off = value.is_empty() || value == "0" || value.eq_ignore_ascii_case("off");
         match name.to_ascii_lowercase().as_str() {
-            "version" => server.has_compound = value.to_ascii_lowercase().contains("mariadb"),
+            "version" => {
+                let version = value.to_ascii_lowercase();
+                server.has_compound = version.contains("mariadb");
+                is_innodb = !version.contains("tidb");
+            }
             "wsrep_on" => is_node = !is_off,
             "group_replication_group_name" => server.certifies |= !value.is_empty(),
             "read_only" | "innodb_read_only" => server.is_read_only |= !is_off,
@@ -37,6 +43,7 @@ pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>)
             }
             "log_bin" => logs = !is_off,
             "sync_binlog" => flushes_log = !is_off,
+            "innodb_buffer_pool_size" => server.clustered_pool = value.parse().ok(),
             "innodb_flush_log_at_trx_commit" if value != "1" => server.risks.push(format!(
                 "innodb_flush_log_at_trx_commit={value}: a crash of its machine loses the commits of the last second"
             )),
@@ -45,6 +52,7 @@ pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>)
         }
     }
     server.certifies |= is_node;
+    server.clustered_pool = server.clustered_pool.filter(|_| is_innodb);
     if logs && !flushes_log {
         server.risks.push("sync_binlog=0: a crash of its machine loses what its replicas have not received".to_owned());
     }
@@ -101,6 +109,16 @@ mod tests {
         let servers = Servers::default();
         servers.reached(DatabaseServer::UNKNOWN, Instant::now());
         assert_eq!(servers.one_text(), None, "a proxy that does not answer");
+    }
+
+    #[test]
+    fn the_pool_of_innodb_is_known() {
+        let pool =
+            |version| asked([("version", version), ("innodb_buffer_pool_size", "134217728")]).server.clustered_pool;
+        assert_eq!(pool("8.4.9"), Some(128 << 20));
+        assert_eq!(pool("10.11.19-MariaDB-0+deb12u1"), Some(128 << 20));
+        assert_eq!(pool("8.0.11-TiDB-v8.5.0"), None);
+        assert_eq!(asked([("version", "8.4.9")]).server.clustered_pool, None);
     }
 
     #[test]
