@@ -137,13 +137,13 @@ step "format" cargo fmt --all --check
 step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml examples/dataset-operator/Cargo.toml; do cargo metadata --locked --all-features --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
 step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-step "what reports tests and texts" cargo build --workspace --bin report --bin english --locked
+step "what reports tests and texts" cargo build --profile test --workspace --bin report --bin english --locked
 report_tests="$PWD/target/debug/report"
 step "English (a report)" target/debug/english
 tests "tests" --workspace --tests --
 step "examples in the documentation of code" cargo test --workspace --doc --locked --no-fail-fast
 # Its tests start them, and `--tests` builds no examples.
-step "examples of the crate outside" cargo build --locked --manifest-path tests/outside/Cargo.toml --target-dir target --examples
+step "examples of the crate outside" cargo build --profile test --locked --manifest-path tests/outside/Cargo.toml --target-dir target --examples
 tests "tests of the crate outside" --manifest-path tests/outside/Cargo.toml --target-dir target --tests --
 # It says nothing of profiles, as a user's crate does not; with those of the crate outside it shares what is compiled.
 tests "tests of the example crate" --manifest-path examples/dataset-operator/Cargo.toml --config tests/outside/Cargo.toml --target-dir target --tests --

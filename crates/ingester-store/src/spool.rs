@@ -12,13 +12,22 @@ use parking_lot::Mutex;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// [`SpoolFile::write_out`] is worthwhile from this many bytes on.
 const CHUNK: usize = 256 << 10;
 
 /// The most bytes of a file: with the last text, a position still fits into 32 bits.
 pub const MOST: u32 = 3 << 30;
+
+/// Where a temporary file is created, and how large it may become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpoolPlace {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The size in bytes from which on its texts are written and another file begins; 0: there is no file.
+    pub limit: u64,
+}
 
 /// The position of a text in a [`SpoolFile`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -108,6 +108,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
 /// Imports files.
 async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
     let ImportPlan { inputs, database } = ImportPlan::from_arguments(&arguments, program.kinds)?;
+    let spool = arguments.target.ingester(program.kinds)?.spool.place();
     let interrupt = Interrupt::listen("after the batch that is being written")?;
     let opening = async {
         match arguments.dry_run {
@@ -136,6 +137,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         states: states_of(&arguments, store.as_ref()),
         generate_names: arguments.generate_names,
         ignore_unknown: arguments.ignore_unknown,
+        spool: Some(spool),
         progress,
         stop: interrupt.stop.clone(),
     };

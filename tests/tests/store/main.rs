@@ -42,6 +42,7 @@ mod settings;
 mod settled;
 mod single;
 mod spelled;
+mod spooled;
 mod stays;
 mod tls;
 mod typed;

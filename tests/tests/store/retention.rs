@@ -115,6 +115,7 @@ async fn imported(store: &Store, path: &Path) -> Result<Summary> {
         states: ObjectStates::Annotated,
         generate_names: false,
         ignore_unknown: false,
+        spool: None,
         progress: Arc::default(),
         stop: CancellationToken::new(),
     };

@@ -16,6 +16,7 @@ use super::{
 use crate::selection::Selector;
 use ingester_core::KindNames;
 use ingester_core::kind::HISTORY;
+use ingester_store::spool::SpoolPlace;
 use ingester_store::{PasswordCommand, Tls, TlsMode};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -312,9 +313,9 @@ settings! {
 }
 
 impl Spool {
-    /// Returns the folder of the file.
-    pub fn folder(&self) -> PathBuf {
-        self.path.clone().unwrap_or_else(std::env::temp_dir)
+    /// Returns where the file is created.
+    pub fn place(&self) -> SpoolPlace {
+        SpoolPlace { folder: self.path.clone().unwrap_or_else(std::env::temp_dir), limit: self.limit }
     }
 }
 

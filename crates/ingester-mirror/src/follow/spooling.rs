@@ -105,7 +105,7 @@ impl Follower {
     }
 
     async fn create_file(&self) -> Spooling {
-        let folder = self.unit().config().ingester.spool.folder();
+        let folder = self.unit().config().ingester.spool.place().folder;
         match may_block(move || SpoolFile::create(&folder)).await {
             Ok(file) => Spooling::On(Arc::new(file)),
             Err(error) => {
@@ -116,7 +116,7 @@ impl Follower {
     }
 
     fn warn_of_spool(&self, error: &io::Error) {
-        let folder = self.unit().config().ingester.spool.folder();
+        let folder = self.unit().config().ingester.spool.place().folder;
         tracing::warn!(
             %error,
             folder = %folder.display(),

@@ -11,9 +11,12 @@ mod generated;
 mod inputs;
 mod namespace;
 mod read;
+mod spooled;
 mod states;
 
 pub use inputs::{Input, expand, is_of_objects};
+
+pub use ingester_store::spool::SpoolPlace;
 
 use crate::moving::put;
 use found::{DocumentContent, LoadedDocument};
@@ -23,6 +26,7 @@ use ingester_core::row::Row;
 use ingester_core::value::Micros;
 use ingester_core::{RegistryError, check_registry};
 use ingester_store::{Effect, Reject, Report, RowChange, Store, StoreError, latest_of_each, unless_stopped};
+use spooled::SpooledDocuments;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -281,6 +285,8 @@ pub struct Import<'s> {
     pub generate_names: bool,
     /// Objects of unknown kinds are counted, but are no problem.
     pub ignore_unknown: bool,
+    /// The temporary file for an import of more bytes than the database has memory for tables; `None`: there is none.
+    pub spool: Option<SpoolPlace>,
     /// The progress of the import.
     pub progress: Arc<Progress>,
     /// Stops the import after the batch that is being written, or after a few seconds without that batch.
@@ -305,8 +311,9 @@ pub async fn import(
     let states = ObjectStates::Live;
     let generate_names = false;
     let ignore_unknown = false;
+    let spool = None;
     let import =
-        Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, progress, stop };
+        Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, spool, progress, stop };
     import.run(problem).await
 }
 
@@ -333,8 +340,15 @@ async fn run(
     summary: &mut Summary,
     mut problem: impl FnMut(&Problem),
 ) -> Result<Result<(), JoinError>, StoreError> {
-    let Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, progress, stop } =
+    let Import { destination, kinds, inputs, namespace, states, generate_names, ignore_unknown, spool, progress, stop } =
         import;
+    let spooled = match (destination, spool) {
+        // Generated names depend on the names before them.
+        (Destination::Store(store), Some(at)) if !generate_names => {
+            SpooledDocuments::new(at, inputs.iter().map(Input::bytes).sum(), store.clustered_pool())
+        }
+        _ => None,
+    };
     let mut waiting = PendingRows::new(kinds.len());
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<LoadedDocument>>(4);
     let reader = tokio::task::spawn_blocking({
@@ -342,7 +356,7 @@ async fn run(
         move || {
             let namespace = namespace.as_deref();
             let asked = read::ReadOptions { namespace, states, generate_names, ignore_unknown };
-            read::read(inputs, kinds, asked, &progress, &sender);
+            read::read(inputs, kinds, asked, spooled, &progress, &sender);
         }
     });
 
@@ -503,6 +517,7 @@ mod tests {
             states: ObjectStates::Live,
             generate_names: false,
             ignore_unknown: false,
+            spool: None,
             progress: Arc::default(),
             stop,
         };

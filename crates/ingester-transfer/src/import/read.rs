@@ -2,6 +2,7 @@
 
 use super::found::{DocumentContent, LoadedDocument, named, place, render_reject};
 use super::generated::GeneratedNames;
+use super::spooled::SpooledDocuments;
 use super::states::AnnotatedState;
 use super::{Input, ObjectStates, Origin, Progress, generated, namespace, states};
 use crate::moving::refuse_only_copy;
@@ -36,57 +37,123 @@ pub(super) struct ReadOptions<'a> {
     pub(super) ignore_unknown: bool,
 }
 
-/// Reads all inputs to their ends, or until the receiver is gone.
+/// Reads all inputs to their ends, or until the receiver is gone. If objects are `spooled`, they come in the order of their uids.
 pub(super) fn read(
     inputs: Vec<Input>,
     kinds: &[Kind],
     asked: ReadOptions<'_>,
+    spooled: Option<SpooledDocuments>,
     progress: &Progress,
     sender: &Sender<Vec<LoadedDocument>>,
 ) {
-    for input in inputs {
-        let name: Arc<str> = input.name().into();
-        let before = progress.bytes.load(Ordering::Relaxed);
-        let mut documents = match input.open() {
-            Ok(reader) => documents(reader),
-            Err(error) => match sender.blocking_send(vec![unreadable(&name, &error)]) {
-                Ok(()) => continue,
-                Err(_) => return,
-            },
-        };
-        let mut names = GeneratedNames::default();
-        let mut chunk = Vec::new();
-        let mut bytes = 0;
-        while let Some(document) = documents.next() {
-            match document {
-                Ok(document) => {
-                    bytes += document.content.as_ref().map_or(64, String::len);
-                    chunk.push(load(&name, document, kinds, asked, &mut names));
+    let mut reader = Reader { kinds, asked, spooled, sender, chunk: Vec::new(), bytes: 0 };
+    // If the writer has failed, it reports the reason itself.
+    let _ = reader.read_all(inputs, progress);
+}
+
+/// The writer is gone.
+struct Gone;
+
+/// The reading thread.
+struct Reader<'a> {
+    kinds: &'a [Kind],
+    asked: ReadOptions<'a>,
+    spooled: Option<SpooledDocuments>,
+    sender: &'a Sender<Vec<LoadedDocument>>,
+    /// The documents that are sent next, and their bytes.
+    chunk: Vec<LoadedDocument>,
+    bytes: usize,
+}
+
+impl Reader<'_> {
+    fn read_all(&mut self, inputs: Vec<Input>, progress: &Progress) -> Result<(), Gone> {
+        for input in inputs {
+            let name: Arc<str> = input.name().into();
+            let before = progress.bytes.load(Ordering::Relaxed);
+            let mut documents = match input.open() {
+                Ok(reader) => documents(reader),
+                Err(error) => {
+                    self.deliver(unreadable(&name, &error), 0)?;
+                    continue;
                 }
-                // The documents end here.
-                Err(error) => chunk.push(unreadable(&name, &error)),
-            }
-            if bytes >= CHUNK_BYTES || chunk.len() >= CHUNK_OBJECTS {
-                progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
-                bytes = 0;
-                if sender.blocking_send(std::mem::take(&mut chunk)).is_err() {
-                    // The writer has failed, and reports the reason itself.
-                    return;
+            };
+            let mut names = GeneratedNames::default();
+            while let Some(document) = documents.next() {
+                let read = before + documents.bytes_read();
+                match document {
+                    Ok(document) => self.receive(&name, document, read, &mut names)?,
+                    // The documents end here.
+                    Err(error) => self.deliver(unreadable(&name, &error), 0)?,
                 }
+                progress.bytes.store(read, Ordering::Relaxed);
             }
+            progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
+            if matches!(input, Input::Stdin) && documents.bytes_read() == 0 {
+                // A closed standard input reads as empty, too. The user has promised input by naming it, so the program before the pipe has
+                // failed.
+                let error = io::Error::other("it is empty or closed; is there a program before the `|`?");
+                self.deliver(unreadable(&name, &error), 0)?;
+            }
+            self.send()?;
         }
-        progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
-        if matches!(input, Input::Stdin) && documents.bytes_read() == 0 {
-            // A closed standard input reads as empty, too. The user has promised input by naming it, so the program before the pipe has
-            // failed.
-            chunk.push(unreadable(
-                &name,
-                &io::Error::other("it is empty or closed; is there a program before the `|`?"),
-            ));
+        self.deliver_spooled()
+    }
+
+    /// Sends a document to the writer, now or later. `read` bytes were read so far.
+    fn receive(
+        &mut self,
+        input: &Arc<str>,
+        document: Document,
+        read: u64,
+        names: &mut GeneratedNames,
+    ) -> Result<(), Gone> {
+        let bytes = document.content.as_ref().map_or(64, String::len);
+        let collects = self.spooled.as_ref().is_some_and(|spooled| spooled.collects(read));
+        let text = if collects { document.content.as_ref().ok().cloned() } else { None };
+        let origin = Origin { input: input.clone(), document: document.number, line: document.line };
+        let loaded = load(origin, document, self.kinds, self.asked, names);
+        if let (Some(spooled), Some(text), DocumentContent::Row { place, row, .. }) =
+            (&mut self.spooled, &text, &loaded.found)
+            && spooled.add(*place, &row.uid, &loaded.origin, text)
+        {
+            return if spooled.is_full() { self.deliver_spooled() } else { Ok(()) };
         }
-        if sender.blocking_send(chunk).is_err() {
-            return;
+        self.deliver(loaded, bytes)
+    }
+
+    /// Decodes the objects in the temporary file once more, and sends them.
+    fn deliver_spooled(&mut self) -> Result<(), Gone> {
+        let Some(spooled) = &mut self.spooled else { return Ok(()) };
+        for (origin, text) in spooled.take() {
+            let loaded = match text {
+                Ok(text) => {
+                    let bytes = text.len();
+                    let content = Ok(text);
+                    let document =
+                        Document { number: origin.document, line: origin.line, content, fragment: String::new() };
+                    // Objects with generated names are not collected.
+                    let names = &mut GeneratedNames::default();
+                    (load(origin, document, self.kinds, self.asked, names), bytes)
+                }
+                Err(error) => {
+                    let reason = format!("cannot be read from the temporary file: {error}");
+                    (LoadedDocument { origin, found: DocumentContent::Unreadable { reason } }, 0)
+                }
+            };
+            self.deliver(loaded.0, loaded.1)?;
         }
+        self.send()
+    }
+
+    fn deliver(&mut self, loaded: LoadedDocument, bytes: usize) -> Result<(), Gone> {
+        self.bytes += bytes;
+        self.chunk.push(loaded);
+        if self.bytes >= CHUNK_BYTES || self.chunk.len() >= CHUNK_OBJECTS { self.send() } else { Ok(()) }
+    }
+
+    fn send(&mut self) -> Result<(), Gone> {
+        self.bytes = 0;
+        self.sender.blocking_send(std::mem::take(&mut self.chunk)).map_err(|_| Gone)
     }
 }
 
@@ -97,14 +164,13 @@ fn unreadable(input: &Arc<str>, error: &io::Error) -> LoadedDocument {
 }
 
 fn load(
-    input: &Arc<str>,
+    origin: Origin,
     document: Document,
     kinds: &[Kind],
     asked: ReadOptions<'_>,
     names: &mut GeneratedNames,
 ) -> LoadedDocument {
     let into = asked.namespace;
-    let origin = Origin { input: input.clone(), document: document.number, line: document.line };
     let found = match document.content {
         Ok(text) if asked.ignore_unknown && is_unknown(&text, kinds) => DocumentContent::Ignored,
         Ok(text) => match into {
