@@ -9,9 +9,9 @@
 //! May use: nothing.
 
 use parking_lot::Mutex;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// [`SpoolFile::write_out`] is worthwhile from this many bytes on.
@@ -64,7 +64,10 @@ impl SpoolFile {
     /// # Errors
     /// If the folder does not exist, or the process may not write there.
     pub fn create(folder: &Path) -> io::Result<Self> {
-        Ok(SpoolFile { file: tempfile::tempfile_in(folder)?, tail: Mutex::default() })
+        let file = tempfile::tempfile_in(folder)?;
+        // A file that never had a name gets the mode of the umask.
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        Ok(SpoolFile { file, tail: Mutex::default() })
     }
 
     /// Returns the size of the file in bytes, with the texts that are not written out yet.

@@ -124,6 +124,7 @@ ingester:
   auditPeriod: 24h
   createTables: false
   backfillRate: 250
+  spool: {path: /spool, limit: 512Mi}
   replicas: {enabled: true, name: mirror, namespace: platform, leaseDuration: 30s, renewDeadline: 20s, retryPeriod: 500ms, shards: 2, shardsMap: {Model: 8}}
 retention:
   deleted: 90d
@@ -216,6 +217,7 @@ log: { format: json, level: WARN }
             audit_period: Some(Duration::from_secs(86_400)),
             create_tables: false,
             backfill_rate: 250,
+            spool: Spool { path: Some("/spool".into()), limit: 512 << 20 },
             replicas: Replicas {
                 enabled: true,
                 name: "mirror".into(),
@@ -388,6 +390,22 @@ fn a_finalizer_is_the_kinds_unless_the_file_says_otherwise() {
     assert_eq!(finalizers("ingester: {finalizer: existing}"), [Finalizer::Existing; 2]);
     assert_eq!(finalizers("ingester: {finalizer: existing, finalizerMap: {Model: ensure}}"), [Finalizer::Ensure; 2]);
     assert_eq!(finalizers("ingester: {finalizerMap: {Pipeline: never}}"), [Finalizer::Ensure, Finalizer::Never]);
+}
+
+#[test]
+fn bytes_are_written_as_kubernetes_writes_them() {
+    let limit = |text: &str| {
+        parse(&format!("ingester: {{spool: {{limit: {text}}}}}")).map(|config| config.ingester.spool.limit)
+    };
+    for (text, bytes) in
+        [("0", 0), ("7", 7), ("100k", 100_000), ("512Mi", 512 << 20), ("1Gi", 1 << 30), ("2G", 2_000_000_000)]
+    {
+        assert_eq!(limit(text).unwrap(), bytes, "{text}");
+    }
+    for text in ["-1", "3Gi", "1.5Gi", "Gi", "1 Gi", "1gi", "18446744073709551615Gi"] {
+        let error = limit(text).unwrap_err().to_string();
+        assert!(error.contains("use a number of bytes up to 2048Mi, such as `512Mi` or `1Gi`"), "{text}: {error}");
+    }
 }
 
 #[test]
