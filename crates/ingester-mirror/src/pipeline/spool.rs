@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 /// The most objects that a worker takes at a time. In tests few, so that much can happen while others are still in the file.
-const MOST: usize = if cfg!(test) { 2 } else { usize::MAX };
+const MOST: usize = if cfg!(test) { 2 } else { super::MOST_OBJECTS };
 
 /// The objects in the file.
 #[derive(Default)]
