@@ -96,7 +96,8 @@ impl Reader<'_> {
             }
             self.send()?;
         }
-        self.deliver_spooled()
+        self.deliver_spooled()?;
+        self.send()
     }
 
     /// Sends a document to the writer, now or later. `read` bytes were read so far.
@@ -142,7 +143,7 @@ impl Reader<'_> {
             };
             self.deliver(loaded.0, loaded.1)?;
         }
-        self.send()
+        Ok(())
     }
 
     fn deliver(&mut self, loaded: LoadedDocument, bytes: usize) -> Result<(), Gone> {
