@@ -73,6 +73,9 @@ async fn lists_whose_clients_go_leave_nothing_behind() {
             let limit = if number % 2 == 0 { "&limit=5" } else { "" };
             held.push(world.send("eve", "GET", &(SLOW.to_owned() + limit), "").await);
         }
+        // A request of a client that goes before the server has read it leaves no line.
+        until("the server has all of them", async || world.count("ingester_serve_requests_in_flight ") >= LISTS as f64)
+            .await;
         // While they stay.
         tokio::time::sleep(Duration::from_millis(150)).await;
         drop(held);
