@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// The number of objects by which the size of the others is estimated.
 const FIRST: u64 = if cfg!(test) { 1 } else { 256 };
 
+/// Objects of more bytes than this on average do not go to a file: most of such a row is in pages of its own anyway, and a batch that is read
+/// from the file needs memory besides the budget.
+const LARGEST: u64 = 64 << 10;
+
 /// The way of the objects of one list.
 pub(super) enum Spooling {
     /// All go to the workers at once.
@@ -61,8 +65,9 @@ impl Follower {
         if *seen < FIRST {
             return;
         }
-        let (objects, expected) = (*objects, *objects * (*bytes / *seen));
-        *spooling = if expected > *pool { self.create_file().await } else { Spooling::Off };
+        let size = *bytes / *seen;
+        let (objects, expected) = (*objects, *objects * size);
+        *spooling = if expected > *pool && size <= LARGEST { self.create_file().await } else { Spooling::Off };
         if matches!(spooling, Spooling::On(_)) {
             tracing::info!(
                 objects,
