@@ -25,8 +25,20 @@ pub const MOST: u32 = 3 << 30;
 pub struct SpoolPlace {
     /// The folder.
     pub folder: PathBuf,
-    /// The size in bytes from which on its texts are written and another file begins; 0: there is no file.
+    /// The size in bytes at which its texts are written, and another file begins. With 0, there is no file.
     pub limit: u64,
+}
+
+impl SpoolPlace {
+    /// Logs that a file cannot be created or written there.
+    pub fn warn(&self, error: &io::Error) {
+        tracing::warn!(
+            %error,
+            folder = %self.folder.display(),
+            "Cannot write a temporary file: the other objects are written in the order in which they arrive, which takes longer; see \
+             `ingester.spool`"
+        );
+    }
 }
 
 /// The position of a text in a [`SpoolFile`].

@@ -14,10 +14,10 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// By name and place.
+    /// The heading is the column's name, and its place decides whether only a wide table has it.
     pub const PLAIN: Self = Printed { header: None, wide: None, age: false, position: None };
 
-    /// What is set here, otherwise what is set in `other`.
+    /// Returns these settings; `other` supplies those that are not set.
     pub(super) const fn or(self, other: Self) -> Self {
         Printed {
             header: if self.header.is_some() { self.header } else { other.header },

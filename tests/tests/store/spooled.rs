@@ -24,7 +24,8 @@ fn uid_of(number: u64) -> String {
 fn write_objects(path: &Path) -> Result<()> {
     let mut text = String::new();
     for number in 0..OBJECTS {
-        let (uid, much) = (uid_of(number), "model ".repeat(6000));
+        let uid = uid_of(number);
+        let much = "model ".repeat(6000);
         let spec =
             if number == 600 { "7".to_owned() } else { format!(r#"{{"description":"a model","notes":"{much}"}}"#) };
         writeln!(

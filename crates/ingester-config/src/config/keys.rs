@@ -26,7 +26,7 @@ use std::time::Duration;
 /// The most workers of one kind.
 const MOST_WORKERS: usize = 256;
 
-/// The largest temporary file: positions in it have 32 bits, and the last object may exceed it.
+/// The largest temporary file. The last object may exceed it, so it is less than `ingester_store::spool::MOST`.
 const MOST_SPOOLED: u64 = 2 << 30;
 
 /// The most shards of one kind. More than a thousand members would be little faster than a single one.

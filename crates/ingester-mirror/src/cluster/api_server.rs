@@ -473,7 +473,8 @@ impl Cluster for ApiServer {
         async move {
             let Page { version, next, remaining, items } = self.metadata(1, None).await?;
             let all = items.len() as u64;
-            let objects = if next.is_none() { Some(all) } else { remaining.map(|remaining| remaining + all) };
+            let objects =
+                if next.is_none() { Some(all) } else { remaining.map(|remaining| remaining.saturating_add(all)) };
             Ok(ListPosition { version, objects })
         }
         .boxed()
@@ -616,7 +617,7 @@ fn split(text: &str) -> Result<Page, json::Error> {
                             version = Some(number.map_err(|_| json::Error::value(at, NO_VERSION))?);
                         }
                         "continue" => next = Some(reader.string()?.into_owned()).filter(|token| !token.is_empty()),
-                        // It is only an estimate, so another value is no error.
+                        // Only an estimate: ignore a value that is not a number.
                         "remainingItemCount" => remaining = reader.pass()?.parse().ok(),
                         _ => reader.pass().map(drop)?,
                     }
@@ -652,8 +653,8 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 mod tests {
     use super::super::DroppedFields;
     use super::{
-        ApiError, ApiErrorKind, ApiServer, Cluster as _, Deletion, ListEvent, METADATA, Page, StreamedLists, deletion,
-        is_path_segment, split,
+        ApiError, ApiErrorKind, ApiServer, Cluster as _, Deletion, ListEvent, ListPosition, METADATA, Page,
+        StreamedLists, deletion, is_path_segment, split,
     };
     use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
@@ -841,6 +842,25 @@ mod tests {
         let headers = accepted(Some(DroppedFields::default()), 406).await;
         let dropping = headers.iter().filter(|header| header.contains("drop=")).count();
         assert_eq!((dropping, headers.len()), (1, 7), "{headers:?}");
+    }
+
+    #[tokio::test]
+    async fn the_number_of_objects_is_what_the_api_server_says() {
+        for (metadata, objects) in [
+            (r#""continue":"""#, Some(1)),
+            (r#""continue":"abc","remainingItemCount":7"#, Some(8)),
+            (r#""continue":"abc","remainingItemCount":18446744073709551615"#, Some(u64::MAX)),
+            (r#""continue":"abc","remainingItemCount":-1"#, None),
+            (r#""continue":"abc""#, None),
+        ] {
+            let text = format!(r#"{{"metadata":{{"resourceVersion":"42",{metadata}}},"items":[{{}}]}}"#);
+            let service = tower::service_fn(move |_: Request<Body>| {
+                let answer = Response::new(Body::from(text.clone().into_bytes()));
+                async move { Ok::<_, Infallible>(answer) }
+            });
+            let server = ApiServer::of_all(&Client::new(service, "default"), &MODEL);
+            assert_eq!(server.position().await.unwrap(), ListPosition { version: 42, objects }, "{metadata}");
+        }
     }
 
     #[test]

@@ -7,7 +7,6 @@ use super::Follower;
 use crate::lifecycle::MayWait;
 use crate::pipeline::{Item, Work, may_block};
 use ingester_store::spool::SpoolFile;
-use std::io;
 use std::sync::Arc;
 
 /// The number of objects by which the size of the others is estimated.
@@ -66,7 +65,9 @@ impl Follower {
             return;
         }
         let size = *bytes / *seen;
-        let (objects, expected) = (*objects, *objects * size);
+        let objects = *objects;
+        // The API server's number may be anything.
+        let expected = objects.saturating_mul(size);
         *spooling = if expected > *pool && size <= LARGEST { self.create_file().await } else { Spooling::Off };
         if matches!(spooling, Spooling::On(_)) {
             tracing::info!(
@@ -105,28 +106,23 @@ impl Follower {
         let writing = file.clone();
         if let Err(error) = may_block(move || writing.write_out()).await {
             self.end_spooling(std::mem::replace(spooling, Spooling::Off));
-            self.warn_of_spool(&error);
+            self.unit().config().ingester.spool.place().warn(&error);
         }
     }
 
+    /// Begins a file, unless the configuration has changed and wants none.
     async fn create_file(&self) -> Spooling {
-        let folder = self.unit().config().ingester.spool.place().folder;
+        let place = self.unit().config().ingester.spool.place();
+        if place.limit == 0 {
+            return Spooling::Off;
+        }
+        let folder = place.folder.clone();
         match may_block(move || SpoolFile::create(&folder)).await {
             Ok(file) => Spooling::On(Arc::new(file)),
             Err(error) => {
-                self.warn_of_spool(&error);
+                place.warn(&error);
                 Spooling::Off
             }
         }
-    }
-
-    fn warn_of_spool(&self, error: &io::Error) {
-        let folder = self.unit().config().ingester.spool.place().folder;
-        tracing::warn!(
-            %error,
-            folder = %folder.display(),
-            "Cannot write a temporary file, so the other objects are written in the order in which they arrive, which takes longer: see \
-             `ingester.spool`"
-        );
     }
 }

@@ -54,7 +54,7 @@ pub(crate) enum NextStep {
     },
 }
 
-/// What an object in the queue may wait for.
+/// The reason for which an object may stay in the queue although a worker could take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MayWait {
     Nothing,

@@ -55,7 +55,7 @@ struct Contents {
     spooled: SpooledObjects,
 }
 
-/// What a worker has taken.
+/// The objects that a worker has taken from the queue.
 #[derive(Debug, Default)]
 pub(crate) struct TakenObjects {
     pub(crate) items: Vec<Item>,

@@ -84,7 +84,8 @@ impl SpooledObjects {
 
     /// Takes out the first objects by uid: up to `most` of up to `most_bytes` in total, and at least one.
     pub(super) fn take(&mut self, most: usize, most_bytes: usize) -> Option<SpooledBatch> {
-        let (file, since) = (self.file.clone()?, self.since?);
+        let file = self.file.clone()?;
+        let since = self.since?;
         let mut objects = Vec::new();
         let mut bytes = 0;
         while objects.len() < most.min(MOST)
@@ -124,7 +125,7 @@ impl Pipeline {
         let read = move || {
             let read = |(uid, position)| {
                 let text = file.read(position).map_err(|error| error.to_string());
-                // It was parsed before it was spooled, so its managedFields are as they are to be.
+                // The text was parsed before, so its managedFields are removed already, if they must be.
                 let object =
                     text.and_then(|text| Object::parse(text, ManagedFields::Keep).map_err(|error| error.to_string()));
                 (uid, object)

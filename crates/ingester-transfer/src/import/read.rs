@@ -126,7 +126,7 @@ impl Reader<'_> {
     fn deliver_spooled(&mut self) -> Result<(), Gone> {
         let Some(spooled) = &mut self.spooled else { return Ok(()) };
         for (origin, text) in spooled.take() {
-            let loaded = match text {
+            let (loaded, bytes) = match text {
                 Ok(text) => {
                     let bytes = text.len();
                     let content = Ok(text);
@@ -141,7 +141,7 @@ impl Reader<'_> {
                     (LoadedDocument { origin, found: DocumentContent::Unreadable { reason } }, 0)
                 }
             };
-            self.deliver(loaded.0, loaded.1)?;
+            self.deliver(loaded, bytes)?;
         }
         Ok(())
     }

@@ -60,7 +60,7 @@ impl SpooledDocuments {
         if file.has_much()
             && let Err(error) = file.write_out()
         {
-            // What was added can still be read.
+            // The objects that were added are delivered: a file that cannot be written can still be read.
             self.give_up(&error);
         }
         true
@@ -69,11 +69,7 @@ impl SpooledDocuments {
     /// Collects nothing more.
     fn give_up(&mut self, error: &std::io::Error) -> bool {
         self.after = u64::MAX;
-        tracing::warn!(
-            %error,
-            folder = %self.at.folder.display(),
-            "Cannot write a temporary file, so objects are written in the order in which they are read, which takes longer: see `ingester.spool`"
-        );
+        self.at.warn(error);
         false
     }
 
