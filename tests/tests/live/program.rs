@@ -32,9 +32,9 @@ async fn with_a_gate_closed_the_ingester_says_so_and_touches_nothing(world: &mut
     let unnamed = Settings { mysql: Some(empty), database_url: None, ..world.settings() };
     for (name, settings) in [("disabled", disabled), ("no database", nameless), ("an empty section", unnamed)] {
         world.launch(&settings)?;
-        let alive = async || world.ingester().probe("/healthz");
-        eventually("it to be alive", alive, |status| *status == 200).await?;
-        assert_eq!(world.ingester().probe("/readyz")?, 200, "{name}");
+        let ready = async || world.ingester().probe("/readyz");
+        eventually("it to be ready", ready, |status| *status == 200).await.context(name)?;
+        assert_eq!(world.ingester().probe("/healthz")?, 200, "{name}");
         assert!(!world.ingester().metrics()?.is_empty());
         world.stop()?;
         let logs = world.ingester().logs()?;
