@@ -2,6 +2,8 @@
 
 use super::{Content, Fault, Faults, Keys, Syntax, Tree, without_password};
 use ingester_core::place::shortened;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// A value, and where it is.
 #[derive(Clone, Debug)]
@@ -79,14 +81,18 @@ impl<'t> TreeNode<'t> {
             return None;
         };
         let mut entries: Vec<(&str, TreeNode<'t>)> = Vec::with_capacity(map.len());
+        let mut lines = HashMap::with_capacity(map.len());
         for (key, tree) in map {
             let child = self.child(key, tree);
-            match entries.iter().find(|(there, _)| there == key) {
-                None => entries.push((key, child)),
-                Some((_, first)) => faults.push(child.fault(format!(
+            match lines.entry(key) {
+                Entry::Vacant(first) => {
+                    first.insert(tree.line);
+                    entries.push((key, child));
+                }
+                Entry::Occupied(first) => faults.push(child.fault(format!(
                     "the key `{}` is there twice, first on line {}; remove one of them",
                     self.syntax.render_key(key),
-                    first.tree.line
+                    first.get()
                 ))),
             }
         }
