@@ -1,7 +1,11 @@
 //! JSON that is kept as text and not decoded.
 //! May use: ingester-json, schema.
 
+use ingester_json::json::{Reader, TokenKind};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// One JSON value as its own text: digits, order of keys and unknown fields stay as they came.
 ///
@@ -15,6 +19,25 @@ impl Opaque {
     /// The JSON text.
     pub fn get(&self) -> &str {
         &self.0
+    }
+
+    /// The value as kubectl prints it: a string without quotes, a number or a truth as it is written, a list or an object without blanks
+    /// between its parts.
+    pub fn text(&self) -> Cow<'_, str> {
+        Reader::new(&self.0).printed().unwrap_or_else(|_| self.get().into())
+    }
+
+    /// The number of the elements of a list, or of the values of an object, without nulls; `None` for other values.
+    pub fn count(&self) -> Option<usize> {
+        let mut reader = Reader::new(&self.0);
+        match reader.peek().ok()? {
+            TokenKind::Array => reader.decode::<Vec<IgnoredAny>>().ok().map(|list| list.len()),
+            TokenKind::Object => {
+                let members = reader.decode::<BTreeMap<String, Option<IgnoredAny>>>().ok()?;
+                Some(members.values().flatten().count())
+            }
+            TokenKind::String | TokenKind::Number | TokenKind::Bool | TokenKind::Null => None,
+        }
     }
 }
 
@@ -86,5 +109,22 @@ mod tests {
     fn another_deserializer_keeps_the_value() {
         let kept: Opaque = serde_json::from_str(r#"{"a": [1, null]}"#).unwrap();
         assert_eq!(kept.get(), r#"{"a":[1,null]}"#);
+    }
+
+    #[test]
+    fn values_have_a_text_and_lists_and_objects_a_count() {
+        let shown = |json: &str| {
+            let kept: Opaque = ingester_json::json::from_str(json).unwrap();
+            (kept.text().into_owned(), kept.count())
+        };
+        assert_eq!(shown(r#""a \"b\"""#), (r#"a "b""#.to_owned(), None));
+        assert_eq!(shown("1.50"), ("1.50".to_owned(), None));
+        assert_eq!(shown("true"), ("true".to_owned(), None));
+        assert_eq!(shown(r#"[ 1, null, "a b" ]"#), (r#"[1,null,"a b"]"#.to_owned(), Some(2)));
+        assert_eq!(
+            shown(r#"{ "a": { "b": " \\" }, "c": null }"#),
+            (r#"{"a":{"b":" \\"},"c":null}"#.to_owned(), Some(1))
+        );
+        assert_eq!(shown("[]"), ("[]".to_owned(), Some(0)));
     }
 }

@@ -2,10 +2,6 @@
 //! and no object is rejected.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
-#![allow(
-    clippy::duplicated_attributes,
-    reason = "clippy takes two keys with one column, or two columns of one path, for a repetition"
-)]
 
 use crate::spelled::{self, is_current, object, structs};
 use crate::world::{Stores as _, World};
@@ -362,7 +358,7 @@ impl MadeUp<'_> {
         let (ty, values, default) = self.one(&types).clone();
         let name = self.name();
         let quoted = |path: &str| format!("'{}'", path.replace('\'', "''"));
-        match self.chance.u8(..16) {
+        match self.chance.u8(..20) {
             0 => {
                 let values = vec![json!("500m"), json!(2), json!("2Gi"), json!(0.5), json!("1e3")];
                 // Of other names, only a function could make a number.
@@ -433,6 +429,26 @@ impl MadeUp<'_> {
                 let path = written(&self.place(values));
                 let absent = *self.one(&["empty", "null"]);
                 self.column(&name, &quoted(&path), &format!("type: {ty}, absent: {absent}"));
+            }
+            15 => {
+                let path = written(&self.place(vec![json!("Ready"), json!("\u{c4}A"), json!("")]));
+                self.column(&name, &quoted(&format!("{path} | lower")), "type: VARCHAR(64)");
+            }
+            16 => {
+                let values =
+                    [json!("a \"b\""), json!(1.50), json!(true), json!([1, null, " a "]), json!({"a": {"b": "\\"}})];
+                let path = written(&self.place(values.into()));
+                self.column(&name, &quoted(&format!("{path} | text")), "type: TEXT, key: false");
+            }
+            17 => {
+                let path = written(&self.place(vec![json!("a"), json!({}), json!([0]), json!(false)]));
+                self.column(&name, &quoted(&format!("{path} | exists")), "type: BOOLEAN");
+            }
+            18 => {
+                let lists = vec![json!([]), json!(["a", null, {"b": 1}]), json!({"a": 1, "b": null}), json!({})];
+                let path = written(&self.place(lists));
+                let ty = *self.one(&["INT", "BIGINT"]);
+                self.column(&name, &quoted(&format!("{path}[*] | count")), &format!("type: {ty}"));
             }
             _ => {
                 let path = written(&self.place(values));

@@ -431,8 +431,6 @@ fn a_scaffolded_struct_names_what_it_lacks_of_a_file_and_lacks_nothing_else() {
 
 /// The columns that the structs of `examples/cert-manager` lack.
 const LEFT: &[&str] = &[
-    "column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = \"self_signed\", with = ...)]`.",
-    "column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = \"self_signed\", with = ...)]`.",
     "column `order_name` of `.metadata.ownerReferences[controller=\"true\"].name`; a function can make it, `#[index(column = \"order_name\", with = ..., type = \"VARCHAR(253)\")]`.",
 ];
 

@@ -371,19 +371,6 @@ fn written<'a>(reader: &mut Reader<'a>) -> Result<Option<Cow<'a, str>>, json::Er
     }
 }
 
-/// A list or an object as kubectl prints it: without blanks outside of texts.
-fn compact(json: &str) -> String {
-    let mut in_text = false;
-    let mut is_escaped = false;
-    let keeps = |c: &char| {
-        let stays = in_text || !c.is_ascii_whitespace();
-        in_text ^= *c == '"' && !is_escaped;
-        is_escaped = in_text && *c == '\\' && !is_escaped;
-        stays
-    };
-    json.chars().filter(keeps).collect()
-}
-
 /// Sends a value through functions to where they end.
 fn apply(functions: &[Function], item: Item<'_>, target: &SlotUse, found: &mut SlotValue) -> Result<(), json::Error> {
     let Some((function, rest)) = functions.split_first() else {
@@ -408,10 +395,7 @@ fn apply(functions: &[Function], item: Item<'_>, target: &SlotUse, found: &mut S
             number @ Item::Number(_) => number,
         },
         Function::Text => match item {
-            Item::Json(mut reader) => match written(&mut reader.clone())? {
-                Some(text) => Item::Text(text),
-                None => Item::Text(compact(reader.raw()?).into()),
-            },
+            Item::Json(mut reader) => Item::Text(reader.printed()?),
             Item::Number(number) => Item::Text(quantity::decimal(number).into()),
             text @ Item::Text(_) => text,
         },

@@ -14,6 +14,7 @@ use ingester_core::kind::{Decode, Finalizer};
 use ingester_core::schema::{Absent, EvictionRule, Form, Printed, SqlType, Unit};
 use ingester_core::value::Value;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Words that cannot be names of fields: those of the language, and those that it reserves.
@@ -25,13 +26,15 @@ const KEYWORDS: [&str; 51] = [
 ];
 
 /// Types that the module may use, so that no struct in it may have such a name.
-const TYPES: [&str; 13] = [
+const TYPES: [&str; 15] = [
     "BTreeMap",
     "Clone",
     "Debug",
     "Default",
     "Deserialize",
+    "IgnoredAny",
     "Ingestable",
+    "Opaque",
     "Option",
     "Quantity",
     "Self",
@@ -247,9 +250,14 @@ impl Fields {
         let names: Vec<&str> = steps.iter().map_while(name_of).collect();
         let Some(step) = steps.get(names.len()) else {
             let way = self.insert(&names, ty)?;
-            // The other values are `Copy`.
-            let cloned = if ty == "Option<String>" || !ty.starts_with("Option<") { ".clone()" } else { "" };
-            return Some(format!(".{}{cloned}", way.join(".")));
+            let taken = match ty {
+                "Option<Opaque>" => ".as_ref()",
+                "Option<String>" => ".clone()",
+                // The other values are `Copy`.
+                _ if ty.starts_with("Option<") => "",
+                _ => ".clone()",
+            };
+            return Some(format!(".{}{taken}", way.join(".")));
         };
         if let (Step::Index(place), [_]) = (step, &steps[names.len()..]) {
             let value = ty.strip_prefix("Option<")?.strip_suffix('>')?;
@@ -305,6 +313,8 @@ struct Struct {
     printed: Vec<String>,
     /// The parts that cannot be written.
     left: Vec<String>,
+    /// Two attributes of the struct have the same option.
+    repeats: bool,
 }
 
 impl Struct {
@@ -321,6 +331,7 @@ impl Struct {
             names: vec!["has_row".to_owned()],
             printed: Vec::new(),
             left: Vec::new(),
+            repeats: false,
         }
     }
 
@@ -332,7 +343,8 @@ impl Struct {
     }
 
     fn column(&mut self, wanted: &StructColumn) {
-        let done = self.of_metadata(wanted).or_else(|| self.of_field(wanted)).or_else(|| self.of_function(wanted));
+        let done = self.of_metadata(wanted).or_else(|| self.of_field(wanted));
+        let done = done.or_else(|| self.of_function(wanted)).or_else(|| self.of_path_function(wanted));
         match done {
             Some(()) if wanted.many.is_none() => self.printed.push(wanted.column.clone()),
             Some(()) => {}
@@ -386,6 +398,7 @@ impl Struct {
         let column = &wanted.column;
         let options = wanted.options();
         let attribute = format!("#[index(path = \"metadata.{leaf}\", column = \"{column}\"{options})]");
+        self.repeats |= self.metadata.iter().any(|index| index.attribute.contains(&format!("\"metadata.{leaf}\"")));
         self.metadata.push(Index::of(wanted, attribute));
     }
 
@@ -460,6 +473,47 @@ impl Struct {
                 format!("{body}    value_1(){others}{default}\n")
             }
         };
+        self.add_function(wanted, ty, &body);
+        Some(())
+    }
+
+    /// A column that a function of the struct makes with a function of the path. Of several values it takes only their number.
+    fn of_path_function(&mut self, wanted: &StructColumn) -> Option<()> {
+        let path = wanted.only_path().filter(|path| path.member() != Some("metadata") && wanted.many.is_none())?;
+        let [function] = &path.functions[..] else { return None };
+        let steps = path.steps.strip_suffix(&[Step::Each]);
+        let is_text = matches!(wanted.ty, SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText);
+        let (field, steps, ty, end) = match (function, wanted.ty, steps) {
+            (Function::Lower, _, None) if is_text => {
+                ("Option<String>", &path.steps[..], "Option<String>", ".map(|text| text.to_lowercase())")
+            }
+            (Function::Text, _, None) if is_text => {
+                ("Option<Opaque>", &path.steps[..], "Option<String>", ".map(|value| value.text().into_owned())")
+            }
+            (Function::Exists, SqlType::Boolean, None) => {
+                ("Option<IgnoredAny>", &path.steps[..], "Option<bool>", ".is_some()")
+            }
+            (Function::Count, SqlType::Int, Some(steps)) => {
+                ("Option<Opaque>", steps, "Option<i32>", ".map_or(Some(0), |all| i32::try_from(all.count()?).ok())")
+            }
+            (Function::Count, SqlType::BigInt, Some(steps)) => {
+                ("Option<Opaque>", steps, "Option<i64>", ".map_or(Some(0), |all| i64::try_from(all.count()?).ok())")
+            }
+            _ => return None,
+        };
+        let way = self.added(|fields| fields.expression(steps, field))?;
+        let body = match (function, way.contains('?')) {
+            (Function::Exists, false) => format!("    Some(object{way}{end})\n"),
+            (Function::Exists, true) => format!("    let value = || object{way};\n    Some(value(){end})\n"),
+            (Function::Count, true) => format!("    let value = || object{way};\n    value(){end}\n"),
+            _ => format!("    object{way}{end}\n"),
+        };
+        self.add_function(wanted, ty, &body);
+        Some(())
+    }
+
+    /// Adds the function that makes a column, and the column's attribute.
+    fn add_function(&mut self, wanted: &StructColumn, ty: &str, body: &str) {
         let function = self.function_name(&wanted.column);
         let column = &wanted.column;
         let options = wanted.options();
@@ -469,7 +523,6 @@ impl Struct {
         let paths = paths.join(", or ");
         let kind = &self.kind;
         let _ = write!(self.functions, "\n/// {paths}\nfn {function}(object: &{kind}) -> {ty} {{\n{body}}}\n");
-        Some(())
     }
 
     /// Adds fields; if that fails, none of them.
@@ -522,13 +575,15 @@ impl Struct {
         if self.functions.contains("&StringMap") {
             text.push_str("use ingester_core::object::StringMap;\n");
         }
-        if uses(&self.fields, "Time>") {
-            text.push_str("use ingester_core::wire::Time;\n");
-        }
-        if uses(&self.fields, "Quantity>") {
-            text.push_str("use ingester_core::wire::quantity::Quantity;\n");
+        for (word, ty) in [("Opaque>", "Opaque"), ("Time>", "Time"), ("Quantity>", "quantity::Quantity")] {
+            if uses(&self.fields, word) {
+                let _ = writeln!(text, "use ingester_core::wire::{ty};");
+            }
         }
         text.push_str("use serde::Deserialize;\n");
+        if uses(&self.fields, "IgnoredAny>") {
+            text.push_str("use serde::de::IgnoredAny;\n");
+        }
         if uses(&self.fields, "BTreeMap<") {
             text.push_str("use std::collections::BTreeMap;\n");
         }
@@ -540,6 +595,9 @@ impl Struct {
         }
         for Index { attribute, .. } in self.computed.iter().chain(&self.metadata) {
             let _ = writeln!(text, "{attribute}");
+        }
+        if self.repeats {
+            text.push_str("#[allow(clippy::duplicated_attributes, reason = \"columns have options in common\")]\n");
         }
         for left in &self.left {
             let _ = writeln!(text, "// not expressible: {left}.");
@@ -637,6 +695,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     if let Some(function) = made.filter(&conditions) {
         let _ = writeln!(attributes, "#[ingest(filter = {function})]");
     }
+    let mut keyed = HashSet::new();
     for (_, key) in read_keys(keys.take("keys"), &mut faults) {
         if let Some(name) = key.name {
             made.left.push(format!(
@@ -646,6 +705,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
         match &key.columns[..] {
             [column] => made.left.push(format!("a key over `{column}` alone beside that of the column")),
             columns => {
+                made.repeats |= !columns.iter().all(|column| keyed.insert(*column));
                 let columns: Vec<String> = columns.iter().map(|column| column_word(column)).collect();
                 let _ = writeln!(attributes, "#[ingest(key({}))]", columns.join(", "));
             }

@@ -243,6 +243,16 @@ impl<'a> Reader<'a> {
         Ok(self.since(start))
     }
 
+    /// Takes a value of any kind, as kubectl prints it: a string without quotes and escapes, a number or a truth as it is written, an array
+    /// or an object without white space between its parts.
+    pub fn printed(&mut self) -> Result<Cow<'a, str>, Error> {
+        match self.peek()? {
+            TokenKind::String => self.string(),
+            TokenKind::Number | TokenKind::Bool | TokenKind::Null => self.raw().map(Cow::Borrowed),
+            TokenKind::Object | TokenKind::Array => self.raw().map(|raw| without_white_space(raw).into()),
+        }
+    }
+
     /// Passes over a value of any kind and of any depth and gives its text, without white space around. Only strings and
     /// brackets are looked at: the text is checked when it is read itself. Fails where the value does not end.
     pub fn pass(&mut self) -> Result<&'a str, Error> {
@@ -489,4 +499,17 @@ impl<'a> Reader<'a> {
         self.pos = end;
         Ok(char)
     }
+}
+
+/// JSON text without the white space outside of its strings.
+fn without_white_space(json: &str) -> String {
+    let mut in_string = false;
+    let mut is_escaped = false;
+    let keeps = |c: &char| {
+        let stays = in_string || !c.is_ascii_whitespace();
+        in_string ^= *c == '"' && !is_escaped;
+        is_escaped = in_string && *c == '\\' && !is_escaped;
+        stays
+    };
+    json.chars().filter(keeps).collect()
 }

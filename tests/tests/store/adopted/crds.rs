@@ -6,6 +6,7 @@ pub mod application {
     // The kind Application of argoproj.io/v1alpha1, as a file of kinds declares it.
 
     use ingester_core::Ingestable;
+    use ingester_core::wire::Opaque;
     use ingester_core::wire::Time;
     use serde::Deserialize;
 
@@ -30,21 +31,42 @@ pub mod application {
         destination_name,
         destination_namespace,
         destination_server,
+        ignore_differences,
+        info,
         revision_history_limit,
         source_chart,
         source_directory_exclude,
         source_directory_recurse,
+        source_helm_parameters,
         source_helm_release_name,
         source_helm_values,
+        source_kustomize_replicas,
         source_path,
         source_ref,
         source_repo_url,
         source_target_revision,
+        sources,
         sync_policy_automated_allow_empty,
         sync_policy_automated_prune,
         sync_policy_automated_self_heal,
-        sync_policy_retry_limit
+        sync_policy_retry_limit,
+        conditions,
+        controller_namespace,
+        health_message,
+        history,
+        operation_state_message,
+        operation_state_retry_count,
+        operation_state_sync_result_revision,
+        resources
     ))]
+    #[index(column = "ignore_differences", with = ignore_differences, key = false)]
+    #[index(column = "info", with = info, key = false)]
+    #[index(column = "source_helm_parameters", with = source_helm_parameters, key = false)]
+    #[index(column = "source_kustomize_replicas", with = source_kustomize_replicas, key = false)]
+    #[index(column = "sources", with = sources, key = false)]
+    #[index(column = "conditions", with = conditions, key = false)]
+    #[index(column = "history", with = history, key = false)]
+    #[index(column = "resources", with = resources, key = false)]
     #[serde(rename_all = "camelCase", default)]
     pub struct Application {
         #[index(column = "sync_status", path = "sync.status", type = "TEXT", key = false, header = "Sync Status")]
@@ -119,7 +141,10 @@ pub mod application {
         pub health: ApplicationStatusHealth,
         pub operation_state: ApplicationStatusOperationState,
         pub reconciled_at: Option<Time>,
+        pub conditions: Option<Opaque>,
         pub controller_namespace: Option<String>,
+        pub history: Option<Opaque>,
+        pub resources: Option<Opaque>,
         pub source_type: Option<String>,
     }
 
@@ -160,8 +185,11 @@ pub mod application {
     pub struct ApplicationSpec {
         pub project: Option<String>,
         pub destination: ApplicationSpecDestination,
+        pub ignore_differences: Option<Opaque>,
+        pub info: Option<Opaque>,
         pub revision_history_limit: Option<i64>,
         pub source: ApplicationSpecSource,
+        pub sources: Option<Opaque>,
         pub sync_policy: ApplicationSpecSyncPolicy,
     }
 
@@ -179,6 +207,7 @@ pub mod application {
         pub chart: Option<String>,
         pub directory: ApplicationSpecSourceDirectory,
         pub helm: ApplicationSpecSourceHelm,
+        pub kustomize: ApplicationSpecSourceKustomize,
         pub path: Option<String>,
         pub ref_: Option<String>,
         #[serde(rename = "repoURL")]
@@ -196,8 +225,15 @@ pub mod application {
     #[derive(Deserialize, Clone, Debug, Default)]
     #[serde(rename_all = "camelCase", default)]
     pub struct ApplicationSpecSourceHelm {
+        pub parameters: Option<Opaque>,
         pub release_name: Option<String>,
         pub values: Option<String>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ApplicationSpecSourceKustomize {
+        pub replicas: Option<Opaque>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -241,12 +277,53 @@ pub mod application {
         pub prune: Option<bool>,
         pub revision: Option<String>,
     }
+
+    /// `.spec.ignoreDifferences[*] | count`
+    fn ignore_differences(object: &Application) -> Option<i32> {
+        object.spec.ignore_differences.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.spec.info[*] | count`
+    fn info(object: &Application) -> Option<i32> {
+        object.spec.info.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.spec.source.helm.parameters[*] | count`
+    fn source_helm_parameters(object: &Application) -> Option<i32> {
+        object.spec.source.helm.parameters.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.spec.source.kustomize.replicas[*] | count`
+    fn source_kustomize_replicas(object: &Application) -> Option<i32> {
+        object.spec.source.kustomize.replicas.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.spec.sources[*] | count`
+    fn sources(object: &Application) -> Option<i32> {
+        object.spec.sources.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.status.conditions[*] | count`
+    fn conditions(object: &Application) -> Option<i32> {
+        object.status.conditions.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.status.history[*] | count`
+    fn history(object: &Application) -> Option<i32> {
+        object.status.history.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.status.resources[*] | count`
+    fn resources(object: &Application) -> Option<i32> {
+        object.status.resources.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
 }
 
 pub mod certificate {
     // The kind Certificate of cert-manager.io/v1, as a file of kinds declares it.
 
     use ingester_core::Ingestable;
+    use ingester_core::wire::Opaque;
     use ingester_core::wire::Time;
     use serde::Deserialize;
 
@@ -265,10 +342,18 @@ pub mod certificate {
         keystores_jks_password_secret_ref_name,
         last_failure_time,
         not_before,
-        renewal_time
+        renewal_time,
+        common_name,
+        duration,
+        encode_usages_in_request,
+        is_ca,
+        keystores_jks_alias,
+        keystores_jks_create,
+        other_names
     ))]
     #[index(column = "ready", with = ready, header = "Ready")]
     #[index(column = "ready_message", with = ready_message, type = "TEXT", key = false, header = "Status", wide = true)]
+    #[index(column = "other_names", with = other_names, key = false)]
     #[serde(rename_all = "camelCase", default)]
     pub struct Certificate {
         #[index(column = "issuer_ref_group", path = "issuer_ref.group", type = "VARCHAR(768)")]
@@ -326,6 +411,7 @@ pub mod certificate {
         pub encode_usages_in_request: Option<bool>,
         #[serde(rename = "isCA")]
         pub is_ca: Option<bool>,
+        pub other_names: Option<Opaque>,
         pub private_key: CertificateSpecPrivateKey,
         pub renew_before: Option<String>,
         pub renew_before_percentage: Option<i32>,
@@ -399,12 +485,18 @@ pub mod certificate {
     fn ready_message(object: &Certificate) -> Option<String> {
         object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
     }
+
+    /// `.spec.otherNames[*] | count`
+    fn other_names(object: &Certificate) -> Option<i32> {
+        object.spec.other_names.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
 }
 
 pub mod destinationrule {
     // The kind DestinationRule of networking.istio.io/v1, as a file of kinds declares it.
 
     use ingester_core::Ingestable;
+    use ingester_core::wire::Opaque;
     use serde::Deserialize;
 
     /// An object of the kind DestinationRule.
@@ -417,8 +509,21 @@ pub mod destinationrule {
         namespaced
     )]
     #[ingest(absent = "null", finalizer = "never", evictable = false)]
-    #[ingest(columns(host, ready))]
+    #[ingest(columns(
+        host,
+        ready,
+        subsets,
+        traffic_policy_load_balancer_simple,
+        traffic_policy_outlier_detection_base_ejection_tim,
+        traffic_policy_outlier_detection_consecutive5xx_er,
+        traffic_policy_outlier_detection_max_ejection_perc,
+        traffic_policy_outlier_detection_outlier_detection
+    ))]
     #[index(column = "ready", with = ready)]
+    #[index(column = "subsets", with = subsets, key = false)]
+    #[index(column = "traffic_policy_outlier_detection_outlier_detection", with = traffic_policy_outlier_detection_outlier_detection, key = false)]
+    #[index(column = "observed_generation", with = observed_generation, type = "TEXT", key = false)]
+    #[index(column = "validation_messages", with = validation_messages, key = false)]
     #[serde(rename_all = "camelCase", default)]
     pub struct DestinationRule {
         #[index(column = "host", path = "host", type = "TEXT", key = false, header = "Host")]
@@ -473,6 +578,7 @@ pub mod destinationrule {
     #[serde(rename_all = "camelCase", default)]
     pub struct DestinationRuleSpec {
         pub host: Option<String>,
+        pub subsets: Option<Opaque>,
         pub traffic_policy: DestinationRuleSpecTrafficPolicy,
     }
 
@@ -497,6 +603,7 @@ pub mod destinationrule {
         pub base_ejection_time: Option<String>,
         pub consecutive5xx_errors: Option<i64>,
         pub max_ejection_percent: Option<i32>,
+        pub outlier_detection_http_error_codes: Option<Opaque>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -518,6 +625,8 @@ pub mod destinationrule {
     #[serde(rename_all = "camelCase", default)]
     pub struct DestinationRuleStatus {
         pub conditions: Vec<DestinationRuleStatusConditions>,
+        pub observed_generation: Option<Opaque>,
+        pub validation_messages: Option<Opaque>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -531,22 +640,80 @@ pub mod destinationrule {
     fn ready(object: &DestinationRule) -> Option<String> {
         object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.status.clone()
     }
+
+    /// `.spec.subsets[*] | count`
+    fn subsets(object: &DestinationRule) -> Option<i32> {
+        object.spec.subsets.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.spec.trafficPolicy.outlierDetection.outlierDetectionHttpErrorCodes[*] | count`
+    fn traffic_policy_outlier_detection_outlier_detection(object: &DestinationRule) -> Option<i32> {
+        object
+            .spec
+            .traffic_policy
+            .outlier_detection
+            .outlier_detection_http_error_codes
+            .as_ref()
+            .map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.status.observedGeneration | text`
+    fn observed_generation(object: &DestinationRule) -> Option<String> {
+        object.status.observed_generation.as_ref().map(|value| value.text().into_owned())
+    }
+
+    /// `.status.validationMessages[*] | count`
+    fn validation_messages(object: &DestinationRule) -> Option<i32> {
+        object.status.validation_messages.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
 }
 
 pub mod prometheus {
     // The kind Prometheus of monitoring.coreos.com/v1, as a file of kinds declares it.
 
     use ingester_core::Ingestable;
+    use ingester_core::wire::Opaque;
     use serde::Deserialize;
 
     /// An object of the kind Prometheus.
     #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
     #[ingest(group = "monitoring.coreos.com", version = "v1", kind = "Prometheus", plural = "prometheuses", namespaced)]
     #[ingest(absent = "null", finalizer = "never", evictable = false)]
-    #[ingest(columns(version, replicas, available_replicas, reconciled, available, paused, ready))]
+    #[ingest(columns(
+        version,
+        replicas,
+        available_replicas,
+        reconciled,
+        available,
+        paused,
+        ready,
+        alerting_alertmanagers,
+        enforced_sample_limit,
+        evaluation_interval,
+        exemplars_max_size,
+        image,
+        log_level,
+        spec_paused,
+        port_name,
+        retention,
+        retention_size,
+        security_context_fs_group,
+        security_context_run_as_non_root,
+        security_context_run_as_user,
+        service_monitor_selector_match_expressions,
+        shards,
+        storage_empty_dir_medium,
+        termination_grace_period_seconds,
+        status_replicas,
+        selector,
+        shard_statuses
+    ))]
     #[index(column = "reconciled", with = reconciled, key = false, header = "Reconciled")]
     #[index(column = "available", with = available, key = false, header = "Available")]
     #[index(column = "ready", with = ready)]
+    #[index(column = "alerting_alertmanagers", with = alerting_alertmanagers, key = false)]
+    #[index(column = "service_monitor_selector_match_expressions", with = service_monitor_selector_match_expressions, key = false)]
+    #[index(column = "shard_statuses", with = shard_statuses, key = false)]
     #[serde(rename_all = "camelCase", default)]
     pub struct Prometheus {
         #[index(column = "version", path = "version", type = "TEXT", key = false, header = "Version")]
@@ -582,6 +749,7 @@ pub mod prometheus {
     pub struct PrometheusSpec {
         pub version: Option<String>,
         pub replicas: Option<i32>,
+        pub alerting: PrometheusSpecAlerting,
         pub enforced_sample_limit: Option<i64>,
         pub evaluation_interval: Option<String>,
         pub exemplars: PrometheusSpecExemplars,
@@ -592,9 +760,16 @@ pub mod prometheus {
         pub retention: Option<String>,
         pub retention_size: Option<String>,
         pub security_context: PrometheusSpecSecurityContext,
+        pub service_monitor_selector: PrometheusSpecServiceMonitorSelector,
         pub shards: Option<i32>,
         pub storage: PrometheusSpecStorage,
         pub termination_grace_period_seconds: Option<i64>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct PrometheusSpecAlerting {
+        pub alertmanagers: Option<Opaque>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -609,6 +784,12 @@ pub mod prometheus {
         pub fs_group: Option<i64>,
         pub run_as_non_root: Option<bool>,
         pub run_as_user: Option<i64>,
+    }
+
+    #[derive(Deserialize, Clone, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct PrometheusSpecServiceMonitorSelector {
+        pub match_expressions: Option<Opaque>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -631,6 +812,7 @@ pub mod prometheus {
         pub paused: Option<bool>,
         pub replicas: Option<i32>,
         pub selector: Option<String>,
+        pub shard_statuses: Option<Opaque>,
         pub shards: Option<i32>,
         pub unavailable_replicas: Option<i32>,
         pub updated_replicas: Option<i32>,
@@ -656,6 +838,26 @@ pub mod prometheus {
     /// `.status.conditions[type="Ready"].status`
     fn ready(object: &Prometheus) -> Option<String> {
         object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.status.clone()
+    }
+
+    /// `.spec.alerting.alertmanagers[*] | count`
+    fn alerting_alertmanagers(object: &Prometheus) -> Option<i32> {
+        object.spec.alerting.alertmanagers.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.spec.serviceMonitorSelector.matchExpressions[*] | count`
+    fn service_monitor_selector_match_expressions(object: &Prometheus) -> Option<i32> {
+        object
+            .spec
+            .service_monitor_selector
+            .match_expressions
+            .as_ref()
+            .map_or(Some(0), |all| i32::try_from(all.count()?).ok())
+    }
+
+    /// `.status.shardStatuses[*] | count`
+    fn shard_statuses(object: &Prometheus) -> Option<i32> {
+        object.status.shard_statuses.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
     }
 }
 

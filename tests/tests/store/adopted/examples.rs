@@ -192,6 +192,7 @@ pub mod issuer {
 
     use ingester_core::Ingestable;
     use serde::Deserialize;
+    use serde::de::IgnoredAny;
 
     /// An object of the kind Issuer.
     #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
@@ -200,6 +201,7 @@ pub mod issuer {
     #[ingest(columns(ready, message))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
+    #[index(column = "self_signed", with = self_signed)]
     #[serde(rename_all = "camelCase", default)]
     pub struct Issuer {
         pub status: IssuerStatus,
@@ -229,6 +231,7 @@ pub mod issuer {
         pub acme: IssuerSpecAcme,
         pub ca: IssuerSpecCa,
         pub vault: IssuerSpecVault,
+        pub self_signed: Option<IgnoredAny>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -258,6 +261,11 @@ pub mod issuer {
     fn message(object: &Issuer) -> Option<String> {
         object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
     }
+
+    /// `.spec.selfSigned | exists`
+    fn self_signed(object: &Issuer) -> Option<bool> {
+        Some(object.spec.self_signed.is_some())
+    }
 }
 
 pub mod clusterissuer {
@@ -265,6 +273,7 @@ pub mod clusterissuer {
 
     use ingester_core::Ingestable;
     use serde::Deserialize;
+    use serde::de::IgnoredAny;
 
     /// An object of the kind ClusterIssuer.
     #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
@@ -279,6 +288,7 @@ pub mod clusterissuer {
     #[ingest(columns(ready, message))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
+    #[index(column = "self_signed", with = self_signed)]
     #[serde(rename_all = "camelCase", default)]
     pub struct ClusterIssuer {
         pub status: ClusterIssuerStatus,
@@ -308,6 +318,7 @@ pub mod clusterissuer {
         pub acme: ClusterIssuerSpecAcme,
         pub ca: ClusterIssuerSpecCa,
         pub vault: ClusterIssuerSpecVault,
+        pub self_signed: Option<IgnoredAny>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -336,6 +347,11 @@ pub mod clusterissuer {
     /// `.status.conditions[type="Ready"].message`
     fn message(object: &ClusterIssuer) -> Option<String> {
         object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
+    }
+
+    /// `.spec.selfSigned | exists`
+    fn self_signed(object: &ClusterIssuer) -> Option<bool> {
+        Some(object.spec.self_signed.is_some())
     }
 }
 
@@ -547,6 +563,7 @@ pub mod kubedl_tfjob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct TFJob {
         #[index(column = "finished", path = "completion_time")]
@@ -612,6 +629,7 @@ pub mod kubedl_pytorchjob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct PyTorchJob {
         #[index(column = "finished", path = "completion_time")]
@@ -677,6 +695,7 @@ pub mod kubedl_xgboostjob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct XGBoostJob {
         #[index(column = "finished", path = "completion_time")]
@@ -736,6 +755,7 @@ pub mod kubedl_xdljob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct XDLJob {
         #[index(column = "finished", path = "completion_time")]
@@ -795,6 +815,7 @@ pub mod kubedl_marsjob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct MarsJob {
         #[index(column = "finished", path = "completion_time")]
@@ -860,6 +881,7 @@ pub mod kubedl_elasticbatchjob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct ElasticBatchJob {
         #[index(column = "finished", path = "completion_time")]
@@ -925,6 +947,7 @@ pub mod kubedl_elasticdljob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct ElasticDLJob {
         #[index(column = "finished", path = "completion_time")]
@@ -984,6 +1007,7 @@ pub mod kubedl_mpijob {
     #[index(column = "status", with = status, type = "VARCHAR(32)")]
     #[index(column = "running", with = running, keep)]
     #[index(column = "changed", with = changed, key = false)]
+    #[allow(clippy::duplicated_attributes, reason = "columns have options in common")]
     #[serde(rename_all = "camelCase", default)]
     pub struct MPIJob {
         #[index(column = "finished", path = "completion_time")]
@@ -1031,6 +1055,7 @@ pub mod kubedl_pod {
 
     use ingester_core::Ingestable;
     use ingester_core::object::StringMap;
+    use ingester_core::wire::Opaque;
     use ingester_core::wire::Time;
     use serde::Deserialize;
 
@@ -1039,7 +1064,8 @@ pub mod kubedl_pod {
     #[ingest(group = "", version = "v1", kind = "Pod", plural = "pods", namespaced)]
     #[ingest(absent = "null", finalizer = "never", table = "kubedl_pod")]
     #[ingest(key(namespace, phase))]
-    #[ingest(columns(replica_type, replica_index))]
+    #[ingest(columns(replica_type, replica_index, node, phase, container_count))]
+    #[index(column = "container_count", with = container_count, key = false)]
     #[index(path = "metadata.labels", column = "replica_type", with = replica_type, type = "VARCHAR(63)")]
     #[index(path = "metadata.labels", column = "replica_index", with = replica_index, type = "VARCHAR(63)", key = false)]
     #[serde(rename_all = "camelCase", default)]
@@ -1063,6 +1089,7 @@ pub mod kubedl_pod {
     #[serde(rename_all = "camelCase", default)]
     pub struct PodStatus {
         pub phase: Option<String>,
+        pub container_statuses: Option<Opaque>,
         #[serde(rename = "hostIP")]
         pub host_ip: Option<String>,
         #[serde(rename = "podIP")]
@@ -1078,6 +1105,11 @@ pub mod kubedl_pod {
     /// `.metadata.labels.replica-index`
     fn replica_index(labels: &StringMap) -> Option<String> {
         labels.iter().find(|(key, _)| **key == *"replica-index").map(|(_, value)| value.to_string())
+    }
+
+    /// `.status.containerStatuses[*] | count`
+    fn container_count(object: &Pod) -> Option<i32> {
+        object.status.container_statuses.as_ref().map_or(Some(0), |all| i32::try_from(all.count()?).ok())
     }
 }
 

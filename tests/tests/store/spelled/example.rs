@@ -192,6 +192,7 @@ pub mod issuer {
 
     use ingester_core::Ingestable;
     use serde::Deserialize;
+    use serde::de::IgnoredAny;
 
     /// An object of the kind Issuer.
     #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
@@ -200,7 +201,7 @@ pub mod issuer {
     #[ingest(columns(ready, message))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
-    // not expressible: column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = "self_signed", with = ...)]`.
+    #[index(column = "self_signed", with = self_signed)]
     #[serde(rename_all = "camelCase", default)]
     pub struct Issuer {
         pub status: IssuerStatus,
@@ -230,6 +231,7 @@ pub mod issuer {
         pub acme: IssuerSpecAcme,
         pub ca: IssuerSpecCa,
         pub vault: IssuerSpecVault,
+        pub self_signed: Option<IgnoredAny>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -259,6 +261,11 @@ pub mod issuer {
     fn message(object: &Issuer) -> Option<String> {
         object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
     }
+
+    /// `.spec.selfSigned | exists`
+    fn self_signed(object: &Issuer) -> Option<bool> {
+        Some(object.spec.self_signed.is_some())
+    }
 }
 
 pub mod clusterissuer {
@@ -266,6 +273,7 @@ pub mod clusterissuer {
 
     use ingester_core::Ingestable;
     use serde::Deserialize;
+    use serde::de::IgnoredAny;
 
     /// An object of the kind ClusterIssuer.
     #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
@@ -280,7 +288,7 @@ pub mod clusterissuer {
     #[ingest(columns(ready, message))]
     #[index(column = "ready", with = ready, type = "VARCHAR(16)")]
     #[index(column = "message", with = message, type = "TEXT", key = false)]
-    // not expressible: column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = "self_signed", with = ...)]`.
+    #[index(column = "self_signed", with = self_signed)]
     #[serde(rename_all = "camelCase", default)]
     pub struct ClusterIssuer {
         pub status: ClusterIssuerStatus,
@@ -310,6 +318,7 @@ pub mod clusterissuer {
         pub acme: ClusterIssuerSpecAcme,
         pub ca: ClusterIssuerSpecCa,
         pub vault: ClusterIssuerSpecVault,
+        pub self_signed: Option<IgnoredAny>,
     }
 
     #[derive(Deserialize, Clone, Debug, Default)]
@@ -338,6 +347,11 @@ pub mod clusterissuer {
     /// `.status.conditions[type="Ready"].message`
     fn message(object: &ClusterIssuer) -> Option<String> {
         object.status.conditions.iter().find(|element| element.type_.as_deref() == Some("Ready"))?.message.clone()
+    }
+
+    /// `.spec.selfSigned | exists`
+    fn self_signed(object: &ClusterIssuer) -> Option<bool> {
+        Some(object.spec.self_signed.is_some())
     }
 }
 
