@@ -4,7 +4,7 @@ use super::interrupt::Interrupt;
 use super::{chosen, left_out};
 use crate::arguments::Backfill as Arguments;
 use crate::ending::{Ending, Failure};
-use crate::output::note;
+use crate::output::{counted, note};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
@@ -49,18 +49,18 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     let filled = filled?;
     store.close().await;
     note(&format!(
-        "{}: {} rows read, {} filled, {} cannot be decoded{}",
+        "{}: {} read, {} filled, {} cannot be decoded{}",
         kind.name(),
-        filled.read,
+        counted(filled.read, "row", "rows"),
         filled.filled,
         filled.failed,
         if filled.complete { "" } else { "; interrupted: the next run continues from here" }
     ));
     if filled.marked > 0 {
         note(&format!(
-            "{}: {} rows were marked as deleted, because the filter leaves them out",
+            "{}: {} marked as deleted, because of the filter",
             kind.name(),
-            filled.marked
+            counted(filled.marked, "row was", "rows were")
         ));
     }
     if let Some(waits) = filled.waits {

@@ -3,7 +3,7 @@
 use super::Preparation;
 use crate::database::Database;
 use crate::ending::Failure;
-use crate::output::note;
+use crate::output::{counted, note};
 use crate::program::Program;
 use anyhow::anyhow;
 use ingester_store::Store;
@@ -15,7 +15,7 @@ pub(super) async fn opened_to_write(database: &Database, program: Program) -> Re
     let released = super::built_in(program)?;
     match super::prepare(&store, program, released.as_ref()).await? {
         Preparation::Ready => {}
-        Preparation::Made(made) => note(&format!("made {made} tables in {database}")),
+        Preparation::Made(made) => note(&format!("made {} in {database}", counted(made as u64, "table", "tables"))),
         Preparation::Lacks(missing) => {
             return Err(refused(database, &missing, program, released.as_ref()));
         }

@@ -163,9 +163,9 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
     }
     if summary.stopped && !arguments.dry_run {
         note(&format!(
-            "interrupted: of {} objects that were read, {} are stored in {database}: run the same import again to continue",
-            summary.read(),
-            summary.count_stored()
+            "interrupted: of {} read, {} stored in {database}: run the same import again to continue",
+            counted(summary.read(), "object that was", "objects that were"),
+            counted(summary.count_stored(), "is", "are")
         ));
     }
     note_values_left_out(&summary, &database);

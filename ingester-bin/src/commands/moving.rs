@@ -150,8 +150,7 @@ async fn open(
 fn unread_table(table: &UnreadTable, origin: &Database) -> String {
     let name = &table.name;
     let rows = match &table.rows {
-        Ok(1) => "one row that is not copied".to_owned(),
-        Ok(rows) => format!("{rows} rows that are not copied"),
+        Ok(rows) => counted(*rows, "row that is not copied", "rows that are not copied"),
         Err(error) => format!("rows that cannot be counted ({error}) and are not copied"),
     };
     let remedy = match (table.kind, table.has_objects) {

@@ -4,7 +4,7 @@ use super::chosen;
 use crate::arguments::RevertPolicies;
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
-use crate::output::{note, print};
+use crate::output::{counted, note, print};
 use ingester_config::Config;
 use ingester_core::Kind;
 use ingester_store::Store;
@@ -25,7 +25,9 @@ pub(crate) async fn run(
             continue;
         }
         marked += marks;
-        print(&format!("{}: {marks} marks are taken back, {} rows live again\n", kind.name(), withdrawn.restored))?;
+        let taken = counted(marks as u64, "mark is", "marks are");
+        let restored = counted(withdrawn.restored, "row lives", "rows live");
+        print(&format!("{}: {taken} taken back, {restored} again\n", kind.name()))?;
         for (namespace, name) in withdrawn.namesakes {
             ending = Ending::Problem;
             let object = if namespace.is_empty() { name } else { format!("{namespace}/{name}") };

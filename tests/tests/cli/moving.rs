@@ -162,11 +162,11 @@ fn a_table_with_rows_and_no_kind_is_named_and_nothing_is_called_equal() {
     folder.query("INSERT INTO flyway VALUES (1)");
     let from = ["--from", "sqlite://test.db", "--assume", "evicted"];
     let named = [
-        "warning: the table `cached_output` of sqlite://test.db has one row that is not copied: there is no kind",
+        "warning: the table `cached_output` of sqlite://test.db has 1 row that is not copied: there is no kind",
         "the table `metric`",
         "the table `pipeline_run`",
         "PipelineRun is read from its other table",
-        "the table `flyway` of sqlite://test.db has one row that is not copied: it is not a table of objects",
+        "the table `flyway` of sqlite://test.db has 1 row that is not copied: it is not a table of objects",
     ];
     // Without --verify, and for those who name kinds, all is well.
     let ran = copied(&folder, &from).exits(0).says(&named);

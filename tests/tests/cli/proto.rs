@@ -47,7 +47,7 @@ fn backfill_fills_proto_in_rows_that_lack_it() {
     let decode = || folder.run(&[&["proto", "decode", "Model", &uid], &DATABASE[..]].concat());
     decode().exits(1).says(&["the Model has no bytes yet", "ingester backfill Model --column proto"]);
     let backfill = ["backfill", "Model", "--column", "proto"];
-    folder.run(&[&backfill, &DATABASE[..]].concat()).exits(0).says(&["1 rows read, 1 filled"]);
+    folder.run(&[&backfill, &DATABASE[..]].concat()).exits(0).says(&["1 row read, 1 filled"]);
     assert_eq!(folder.query("SELECT HEX(proto) FROM model"), bytes);
     decode().exits(0);
 }

@@ -164,7 +164,7 @@ async fn nothing_is_changed(world: &World) -> Result<()> {
     let (code, lines) = examined(world, &[])?;
     world.reconfigure(&world.settings())?;
     check(&case("a user who may only read", "database-rights", "error", "INSERT"), code, &lines)?;
-    check(&case("rows behind", "lag", "warning", "2 objects in the cluster, 1 live rows"), code, &lines)?;
+    check(&case("rows behind", "lag", "warning", "2 objects in the cluster, 1 live row"), code, &lines)?;
     for check in ["identity", "migrations", "tables", "definitions"] {
         let line = lines.iter().find(|line| line.check == check).context(check)?;
         ensure!(line.result == "ok", "{line:?}");

@@ -103,7 +103,7 @@ fn the_backfill_command_fills_columns() {
     let algorithm = folder.query("SELECT algorithm FROM model");
     folder.query("UPDATE model SET algorithm = NULL, training_framework = NULL");
     let backfill = |arguments: &[&str]| folder.run(&[&["backfill"], arguments, &DATABASE[..]].concat());
-    backfill(&["model", "--column", "algorithm"]).exits(0).says(&["Model: 1 rows read, 1 filled, 0 cannot be decoded"]);
+    backfill(&["model", "--column", "algorithm"]).exits(0).says(&["Model: 1 row read, 1 filled, 0 cannot be decoded"]);
     assert_eq!(folder.query("SELECT algorithm FROM model"), algorithm);
     assert_eq!(folder.query("SELECT COUNT(*) FROM model WHERE training_framework IS NULL"), ["1"]);
     backfill(&["Model", "--rate", "0"]).exits(0).says(&["1 filled"]);

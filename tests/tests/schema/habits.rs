@@ -176,7 +176,7 @@ async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: 
     let said = |what: &str| std::fs::read_to_string(&log).is_ok_and(|log| log.contains(what));
     let waits = wait_until("a word about the lock", Duration::from_secs(60), || {
         ensure!(child.try_wait()?.is_none(), "it ended: {}", std::fs::read_to_string(&log)?);
-        Ok(said("Still waiting for the database, writing 1 rows of `model`: another session may hold a lock"))
+        Ok(said("Still waiting for the database, writing 1 row of `model`: another session may hold a lock"))
     });
     let ended = waits.and_then(|()| {
         ensure!(std::process::Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status()?.success());
@@ -185,7 +185,7 @@ async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: 
     child.kill()?;
     let status = child.wait()?;
     ended.with_context(|| std::fs::read_to_string(&log).unwrap_or_default())?;
-    ensure!(status.code() == Some(143) && said("1 objects that were read, 0 are stored"), "{status}");
+    ensure!(status.code() == Some(143) && said("1 object that was read, 0 are stored"), "{status}");
     drop(release);
     folder.run(&[&["import", "in.yaml"], &url[..]].concat()).exits(0);
     ensure!(database.count("model").await? == 1);

@@ -269,11 +269,8 @@ mod tests {
 
     #[test]
     fn a_silent_database_may_wait_for_a_lock() {
-        let said = StoreError::silent("writing 1 rows of `model`", Duration::from_secs(5)).to_string();
-        assert!(
-            said.starts_with("writing 1 rows of `model`: no answer within 5s (is the server reachable, "),
-            "{said}"
-        );
+        let said = StoreError::silent("writing 1 row of `model`", Duration::from_secs(5)).to_string();
+        assert!(said.starts_with("writing 1 row of `model`: no answer within 5s (is the server reachable, "), "{said}");
         assert!(said.contains("does another session hold a lock? Its list of sessions tells"), "{said}");
     }
 }

@@ -10,6 +10,7 @@ use super::locked::LockedRows;
 use super::plan::{WritePlan, what};
 use super::read::{StoredRow, read_rows};
 use super::restores::{OpenRestore, open_restores};
+use super::rows_named;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -165,7 +166,7 @@ impl Store {
         uids.sort_unstable();
         let uids = &uids;
         self.with_retries(
-            || format!("deleting {} rows of `{}`", uids.len(), table.name),
+            || format!("deleting {}", rows_named(uids.len(), table)),
             || async {
                 let mut log = self.log(table, self.now()).await?;
                 let mut tx = self.pool.begin_durably(true).await?;

@@ -8,6 +8,7 @@ use super::chunks::{MOST_ROWS, chunks};
 use super::history::{Beginnings, keep_versions, mark_deleted};
 use super::proof::{Premise, proved};
 use super::restores::open_restores;
+use super::rows_named;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -70,7 +71,7 @@ impl Store {
     /// # Errors
     /// If the table of marks cannot be read within the retries.
     pub async fn marks_of(&self, table: &'static Table, uids: &[&str]) -> Result<Vec<Mark>, StoreError> {
-        let doing = || format!("reading the marks of {} rows of `{}`", uids.len(), table.name);
+        let doing = || format!("reading the marks of {}", rows_named(uids.len(), table));
         self.with_retries(doing, || async {
             let mut marks = Vec::new();
             for uids in chunks(uids, MOST_ROWS, self.dialect) {

@@ -53,3 +53,8 @@ pub use purge::{PurgePlace, PurgeResult, PurgeTerms};
 pub use read::{EvictedRows, LiveRow, StoredRow};
 pub use rejects::Reject;
 pub use restores::{OpenRestore, RestoreBegin};
+
+/// Rows of a table, as messages name them.
+fn rows_named(count: usize, table: &ingester_core::schema::Table) -> String {
+    format!("{count} {} of `{}`", if count == 1 { "row" } else { "rows" }, table.name)
+}

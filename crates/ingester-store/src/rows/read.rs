@@ -5,6 +5,7 @@
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
+use super::rows_named;
 use crate::driver::{ErrorSubject, StoreError, Transaction, is_about};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -103,7 +104,7 @@ impl Store {
     pub async fn read_stored(&self, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, StoreError> {
         let uids = &once_each(uids)[..];
         self.with_retries(
-            || format!("reading {} rows of `{}`", uids.len(), table.name),
+            || format!("reading {}", rows_named(uids.len(), table)),
             || async {
                 let mut tx = self.pool.begin(Access::Read).await?;
                 let rows = read_rows(&mut tx, table, uids).await;
@@ -182,7 +183,7 @@ impl Store {
     ) -> Result<HashMap<Box<str>, Version>, StoreError> {
         let uids = &once_each(uids)[..];
         let read = self.with_retries(
-            || format!("reading the versions of {} rows of `{}`", uids.len(), table.name),
+            || format!("reading the versions of {}", rows_named(uids.len(), table)),
             || async {
                 let mut versions = HashMap::with_capacity(uids.len());
                 for uids in chunks(uids, MOST_ROWS, self.dialect) {
@@ -206,7 +207,7 @@ impl Store {
     ) -> Result<Vec<(Box<str>, Box<str>, Box<str>)>, StoreError> {
         let uids = &once_each(uids)[..];
         let read = self.with_retries(
-            || format!("reading the names of {} rows of `{}`", uids.len(), table.name),
+            || format!("reading the names of {}", rows_named(uids.len(), table)),
             || async {
                 let mut tx = self.pool.begin(Access::Read).await?;
                 let names = read_names(&mut tx, table, uids).await;

@@ -6,6 +6,7 @@ use super::change::RowChange;
 use super::compare::differences;
 use super::guard::Version;
 use super::read::read_rows;
+use super::rows_named;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::row::Row;
@@ -53,7 +54,7 @@ impl Store {
     ) -> Result<HashSet<&'c str>, StoreError> {
         let rows = without_version(changes, |uid| stored.get(uid).copied());
         let read = self.with_retries(
-            || format!("reading {} rows of `{}`", rows.len(), table.name),
+            || format!("reading {}", rows_named(rows.len(), table)),
             || async {
                 let mut tx = self.pool.begin(Access::Read).await?;
                 let found = same(&mut tx, table, &rows).await;

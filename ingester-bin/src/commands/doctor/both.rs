@@ -4,6 +4,7 @@ use super::request::{ask, path};
 use super::{CheckLines, CheckSubjects, api_server};
 use crate::commands::{built_in, declared_failure, left_out, refuse_foreign, resource, risks, schema};
 use crate::ending::Failure;
+use crate::output::counted;
 use http::Method;
 use ingester_core::Kind;
 use ingester_mirror::identity::{self, ClusterCheck, IdentityError};
@@ -199,7 +200,9 @@ async fn differ(
     let (_, planned) = store.plan_declared(program.of_declared(), AllowedChanges::Add).await?;
     let to_make = !planned.made.is_empty() && wanted.config.ingester.create_tables;
     if to_make {
-        let message = format!("{} changes of declared kinds are not yet made", planned.made.len());
+        let changes =
+            counted(planned.made.len() as u64, "change of declared kinds is", "changes of declared kinds are");
+        let message = format!("{changes} not yet made");
         lines.warning(
             TABLES,
             "",
@@ -326,7 +329,11 @@ async fn lag(wanted: &CheckSubjects<'_>, client: &Client, store: &Store, kind: &
         false => lines.warning(
             LAG,
             &subject,
-            format!("{objects} objects in the cluster, {rows} live rows"),
+            format!(
+                "{} in the cluster, {}",
+                counted(objects, "object", "objects"),
+                counted(rows, "live row", "live rows")
+            ),
             "a mirror that runs catches up within seconds; `ingester audit` names the objects, `ingester rejects` those that cannot be stored",
         ),
     }
