@@ -290,11 +290,18 @@ async fn note_older_rows(
     released: Option<&ReleasedSchema>,
     program: Program,
 ) -> Result<(), StoreError> {
-    let Ok(incomplete) = tokio::time::timeout(LOOK, store.incomplete_backfills(kinds, released)).await else {
-        return Ok(());
+    let look = async {
+        let mut names = Vec::new();
+        for backfill in store.incomplete_backfills(kinds, released).await? {
+            // The backfill of an added column begins even if there is no row to fill.
+            if store.any_older(&backfill.kind).await? {
+                names.push(backfill.kind.name());
+            }
+        }
+        Ok(names)
     };
-    let incomplete = incomplete?;
-    let names: Vec<&str> = incomplete.iter().map(|backfill| backfill.kind.name()).collect();
+    let Ok(names) = tokio::time::timeout(LOOK, look).await else { return Ok(()) };
+    let names: Vec<&str> = names?;
     if !names.is_empty() {
         note(&format!("an earlier definition wrote rows of {}: {}", names.join(", "), fill(program)));
     }

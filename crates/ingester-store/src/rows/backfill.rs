@@ -135,7 +135,10 @@ impl Store {
     }
 
     /// Returns true if an older definition wrote any row of a kind.
-    pub(crate) async fn any_older(&self, kind: &Kind) -> Result<bool, StoreError> {
+    ///
+    /// # Errors
+    /// If the database fails beyond the retries.
+    pub async fn any_older(&self, kind: &Kind) -> Result<bool, StoreError> {
         if kind.ingest_version() == 0 {
             return Ok(false);
         }
