@@ -50,6 +50,8 @@ metrics! {
     database_errors: Counters ["class" in CLASSES] by Kind, "ingester_database_errors_total",
         "Errors of the database: transient (retried), object (this object was refused), operator (needs action: rights, tables, disk), lease (not sent, because the Lease of this replica had expired), unknown (unclassified)";
     batch_size: Histograms by Kind, "ingester_batch_size", "Objects per transaction: 1 in a quiet cluster, up to 256 with a backlog", BATCH_OBJECTS;
+    batches_split: Counters by Kind, "ingester_batches_split_total",
+        "Batches that the database refused, so that their halves were written separately; the log has the reason";
     batch_duration: Histograms by Kind, "ingester_batch_duration_seconds",
         "Time per transaction, up to its commit", COMMIT_SECONDS;
     lag: Histograms by Kind, "ingester_sync_lag_seconds",
@@ -162,6 +164,11 @@ impl ControllerMetrics {
     /// Values of rows do not fit their columns.
     pub(crate) fn unfit_values(&self, values: usize) {
         self.kind.rows.unfit_values.inc_by(count(values));
+    }
+
+    /// The database refused batches, whose halves were then written separately.
+    pub(crate) fn batches_split(&self, batches: usize) {
+        self.kind.rows.batches_split.inc_by(count(batches));
     }
 
     /// The database returned an error of this class.

@@ -88,7 +88,7 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 80);
+    assert_eq!(rendered.types.len(), 81);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -384,6 +384,7 @@ fn every_method_moves_its_own_series_and_no_other() {
         ),
         (|m| m.nul_values(2), &[("ingester_nul_values_total", 2.0)]),
         (|m| m.unfit_values(3), &[("ingester_unfit_values_total", 3.0)]),
+        (|m| m.batches_split(2), &[("ingester_batches_split_total", 2.0)]),
         (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
         (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
         (|m| m.sweep_refused(), &[("ingester_sweeps_refused_total", 1.0)]),

@@ -178,6 +178,7 @@ impl Pipeline {
         self.unit.metrics.written(report.written);
         self.unit.metrics.nul_values(report.nul_values);
         self.unit.metrics.unfit_values(report.unfit_values);
+        self.unit.metrics.batches_split(report.splits);
         self.unit.metrics.skipped(SkipReason::Unchanged, report.unchanged);
         self.unit.metrics.skipped(SkipReason::Stale, report.stale.len());
         Ok(Some(report))

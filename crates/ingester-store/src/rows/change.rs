@@ -71,6 +71,8 @@ pub struct Report {
     pub nul_values: usize,
     /// Values in rows that are stored now that do not fit their columns ([`Row::unfit`]).
     pub unfit_values: usize,
+    /// Batches that the database refused, so that their halves were written separately.
+    pub splits: usize,
     /// The uids of objects whose stored row is later, or contradicts the change so that only the cluster can decide, see
     /// [`Verdict::Stale`](super::guard::Verdict::Stale).
     pub stale: Vec<Box<str>>,
@@ -97,6 +99,7 @@ impl Report {
         self.unchanged += other.unchanged;
         self.nul_values += other.nul_values;
         self.unfit_values += other.unfit_values;
+        self.splits += other.splits;
         self.stale.extend(other.stale);
         self.rejected.extend(other.rejected);
         self.postponed.extend(other.postponed);

@@ -3,6 +3,7 @@
 use super::batch::{Batch, is_unique_violation};
 use super::change::{RejectedObject, Report, RowChange, latest_of_each};
 use super::history::{Beginnings, is_late, move_versions};
+use super::rows_named;
 use super::single::{SingleResult, write_single};
 use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
@@ -57,6 +58,15 @@ impl Store {
             match error.class() {
                 ErrorClass::Transient | ErrorClass::Operator | ErrorClass::Lease => return Err(error),
                 ErrorClass::Object | ErrorClass::Unknown if changes.len() > 1 => {
+                    if report.splits == 0 {
+                        tracing::warn!(
+                            table = table.name.as_str(),
+                            objects = changes.len(),
+                            reason = error.reason(),
+                            "The database refuses a batch: writing its halves"
+                        );
+                    }
+                    report.splits += 1;
                     let middle = start + (end - start) / 2;
                     // The first half is written first, so that rows are locked in the order of their uids.
                     ranges.push((middle, end));
@@ -86,7 +96,7 @@ impl Store {
     /// Writes a batch in one transaction, and retries transient errors.
     async fn write_batch(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
         let written = self.with_retries(
-            || format!("writing {} rows of `{}`", changes.len(), table.name),
+            || format!("writing {}", rows_named(changes.len(), table)),
             || async {
                 let mut batch = Batch {
                     table,
