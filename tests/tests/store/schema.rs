@@ -1,7 +1,7 @@
 //! The tables.
 
-use crate::world::{Stores as _, World, dialect};
-use anyhow::Result;
+use crate::world::{Stores as _, World, change, dialect, kind, model};
+use anyhow::{Result, ensure};
 use ingester_sql::ddl::Schema;
 use ingester_sql::dialect::Sql;
 use ingester_store::{ConnectOptions, ErrorClass, Store};
@@ -9,6 +9,7 @@ use ingester_tests::{on_databases, on_every_database};
 
 // Only PostgreSQL's databases have encodings.
 on_databases! { (a_database_of_another_encoding_is_refused_with_the_remedy) [postgres Postgres] }
+on_databases! { (long_texts_are_compressed_with_lz4_unless_another_method_was_chosen) [postgres Postgres] }
 
 on_every_database! {
     the_printed_schema_makes_39_tables_and_may_be_run_twice
@@ -56,5 +57,24 @@ async fn a_database_of_another_encoding_is_refused_with_the_remedy(world: World)
     assert!(class == ErrorClass::Operator && said.contains("the encoding LATIN1"), "{said}");
     assert!(remedy.contains("WITH ENCODING 'UTF8'"), "{remedy}");
     world.sql(&format!("DROP DATABASE {name} WITH (FORCE)")).await?;
+    Ok(())
+}
+
+async fn long_texts_are_compressed_with_lz4_unless_another_method_was_chosen(world: World) -> Result<()> {
+    let has_lz4 =
+        "SELECT CAST('lz4' = ANY (enumvals) AS TEXT) FROM pg_settings WHERE name = 'default_toast_compression'";
+    let best = if world.cell(has_lz4).await?.is_some_and(|has| has.starts_with('t')) { "lz4" } else { "pglz" };
+    for (uid, chosen, used) in [("a", None, best), ("b", Some("pglz"), "pglz")] {
+        if let Some(chosen) = chosen {
+            world.sql(&format!("ALTER DATABASE {} SET default_toast_compression = '{chosen}'", world.name())).await?;
+        }
+        let store = world.store_of(crd_specs::KINDS).await?;
+        let mut object = model(uid, 1);
+        object["spec"]["unindexed"] = "a long text ".repeat(1000).into();
+        store.write(kind("Model").table(), vec![change(&object)]).await?;
+        store.close().await;
+        let method = world.cell(&format!("SELECT pg_column_compression(json) FROM model WHERE uid = '{uid}'")).await?;
+        ensure!(method.as_deref() == Some(used), "{chosen:?}: {method:?}");
+    }
     Ok(())
 }
