@@ -2,7 +2,7 @@
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
-use crate::world::{Stores as _, World};
+use crate::world::{On, Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use futures::TryStreamExt as _;
 use ingester_core::kind::IngestVersion;
@@ -11,16 +11,20 @@ use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
+use ingester_sql::ddl::Schema;
 use ingester_sql::query::{AsOf, Filter, Order, Query, QueryError, Reads, States, Test};
 use ingester_store::changes::ChangeKind;
 use ingester_store::guard::{Eviction, Version};
+use ingester_store::migrate::drift;
 use ingester_store::query::{FoundRow, Limits, ObjectVersion, RequestedParts, VersionOf};
 use ingester_store::{ConnectOptions, Effect, PurgeTerms, Retry, RowChange, Store, StoredRow};
-use ingester_tests::{on_every_database, on_galera};
+use ingester_tests::{on_databases, on_every_database, on_galera};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+use sqlx::{Connection as _, Executor as _, PgConnection};
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::time::Duration;
 
 on_every_database! {
     an_object_without_a_version_ends_one_only_if_it_changes
@@ -38,6 +42,9 @@ on_every_database! {
     a_list_of_a_moment_has_the_order_of_the_database
     a_moment_is_counted_exactly_while_its_rows_are_overwritten
 }
+
+on_databases! { (the_text_of_a_former_version_is_compressed) [mariadb MariaDb] [mysql MySql] }
+on_databases! { (a_version_that_changed_while_its_writer_waited_is_kept_as_it_is_then) [postgres Postgres] }
 
 on_galera! {
     versions_of_racing_writers_have_no_gap_and_no_overlap
@@ -793,7 +800,7 @@ async fn former_versions_are_purged_by_age_and_by_number(world: World) -> Result
         store.write(table, vec![live("a", version), live("b", version.min(2))]).await?;
     }
     assert_eq!((told(&store, "a").await?.len(), told(&store, "b").await?.len()), (5, 2));
-    let hour = Some(std::time::Duration::from_secs(3600));
+    let hour = Some(Duration::from_secs(3600));
     assert_eq!(store.purge_history(&KIND, hour).await?.rows, 0);
     assert_eq!(store.purge_history(&KIND, None).await?.rows, 0);
     world.sql("UPDATE run_history SET valid_to = '2020-01-01 00:00:00' WHERE uid = 'a' AND res_version = 1").await?;
@@ -815,7 +822,67 @@ async fn former_versions_are_purged_by_age_and_by_number(world: World) -> Result
     // A kind without a history has nothing to purge, and no table.
     assert_eq!(store.purge_history(crate::world::kind("Model"), hour).await?.rows, 0);
     // All of it.
-    assert_eq!(store.purge_history(&KIND, Some(std::time::Duration::ZERO)).await?.rows, 3);
+    assert_eq!(store.purge_history(&KIND, Some(Duration::ZERO)).await?.rows, 3);
     ensure!(world.count("run_history").await? == 0 && told(&store, "a").await? == ["300 ? now"]);
+    Ok(())
+}
+
+/// By MariaDB. MySQL has its own form of JSON. Tables of earlier releases, whose texts MariaDB checks and does not compress, are no difference.
+async fn the_text_of_a_former_version_is_compressed(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let ty = "SELECT column_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'run_history' AND column_name = 'json'";
+    let compressed = if world.on == On::MariaDb { "longtext /*M!100301 COMPRESSED*/" } else { "json" };
+    assert_eq!(world.cell(ty).await?.as_deref(), Some(compressed));
+    let schema = Schema::from_registry(&[KIND]);
+    for change in [None, Some("ALTER TABLE run_history MODIFY json JSON NOT NULL")] {
+        if let Some(change) = change {
+            world.sql(change).await?;
+        }
+        let found = drift(&schema, &store.catalog().await?, store.dialect());
+        assert!(found.is_empty(), "{found:?}");
+        let uncompressed = store.uncompressed_histories(&[KIND]).await?;
+        assert_eq!(uncompressed.len(), usize::from(change.is_some() && world.on == On::MariaDb));
+        for (table, statement) in uncompressed {
+            assert_eq!(table.as_str(), "run_history");
+            store.compress_history(statement).await?;
+        }
+        assert_eq!(world.cell(ty).await?.as_deref(), Some(compressed));
+    }
+    Ok(())
+}
+
+/// PostgreSQL's statement has read the row before it waits for it.
+async fn a_version_that_changed_while_its_writer_waited_is_kept_as_it_is_then(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    store.write(table, vec![new("a", 2), new("b", 2)]).await?;
+    let mut other = PgConnection::connect(&world.url).await?;
+    // As if a writer had let its version begin later, which changes nothing else.
+    let moved = "CAST(update_time + INTERVAL '0.001' SECOND AS TEXT)";
+    let moved = world.cell(&format!("SELECT {moved} FROM run WHERE uid = 'a'")).await?;
+    other.execute("BEGIN").await?;
+    other.execute("UPDATE run SET update_time = update_time + INTERVAL '0.001' SECOND WHERE uid = 'a'").await?;
+    let late = async {
+        let report = store.write(table, vec![known("a", 2, 4), known("b", 2, 4)]).await?;
+        ensure!(report.written == 2, "{report:?}");
+        Ok(())
+    };
+    let commit = async {
+        let waits = "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE NOT granted AND locktype = 'transactionid' AND datname = CURRENT_DATABASE()";
+        while world.cell(waits).await?.as_deref() == Some("0") {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        other.execute("COMMIT").await?;
+        anyhow::Ok(())
+    };
+    tokio::try_join!(late, commit)?;
+    let began = world.cell("SELECT CAST(valid_from AS TEXT) FROM run_history WHERE uid = 'a'").await?;
+    assert_eq!(began, moved);
+    let without_a_gap = "run JOIN run_history USING (uid) WHERE valid_to = update_time AND run.res_version = 4";
+    assert_eq!(world.count(without_a_gap).await?, 2);
+    for uid in ["a", "b"] {
+        assert_eq!(told(&store, uid).await?, ["4 updated now", "2 ?"]);
+    }
     Ok(())
 }

@@ -211,13 +211,47 @@ pub(super) fn write_parameter(column: &Column, _: &dyn Values) -> Result<Safe<St
 #[askama::filter_fn]
 pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
-    let write = |column: &Column| {
-        let name = column.name.as_str();
-        let is_delete_time = column.name.as_str() == "delete_time";
-        if is_delete_time { rules.write_first_inserted(name) } else { write_over(rules, name, column.stays) }
+    let lines: Vec<String> = columns.iter().map(|column| write_line(rules, column)).collect();
+    Ok(Safe(lines.join(",\n  ")))
+}
+
+/// As [`write_all_inserted`], for a kind with a history.
+#[askama::filter_fn]
+pub(super) fn write_all_after_former(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
+    let rules = rules(values)?;
+    let write = |column: &Column| match column.name.as_str() {
+        name @ "update_time" => begin_after_former(rules, name),
+        _ => write_line(rules, column),
     };
     let lines: Vec<String> = columns.iter().map(write).collect();
     Ok(Safe(lines.join(",\n  ")))
+}
+
+fn write_line(rules: &dyn Rules, column: &Column) -> String {
+    match column.name.as_str() {
+        name @ "delete_time" => rules.write_first_inserted(name),
+        name => write_over(rules, name, column.stays),
+    }
+}
+
+/// As [`write_inserted`], for the beginning of a version, which is later than that of the one before it.
+#[askama::filter_fn]
+pub(super) fn write_after_former<N: Name>(column: N, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(begin_after_former(rules(values)?, column.name())))
+}
+
+fn begin_after_former(rules: &dyn Rules, name: &str) -> String {
+    let inserted = rules.render_inserted(name);
+    let stored = rules.render_stored(name);
+    format!("\"{name}\" = GREATEST({inserted}, {stored} + INTERVAL '0.000001' SECOND)")
+}
+
+/// The values of the row before the statement, which [`version_values`] takes.
+#[askama::filter_fn]
+pub(super) fn values_before(columns: &[Column], _: &dyn Values) -> Result<Safe<String>> {
+    let kept = columns.iter().filter(|column| column.name.as_str() != "proto");
+    let values: Vec<String> = kept.map(|column| format!("\"before\".\"{}\"", column.name)).collect();
+    Ok(Safe(values.join(", ")))
 }
 
 /// The text before an UPDATE, between it and the INSERT of its entry in the log, or after that: see [`Rules::recorded`].

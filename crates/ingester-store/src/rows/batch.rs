@@ -56,6 +56,9 @@ impl<'a> Batch<'a> {
         self.times.clear();
         self.began.clear();
         let judged = self.write_judged(tx, log).await?;
+        if self.table.history.is_some() && judged.uids().next().is_some() {
+            self.times.push(self.now);
+        }
         let mut plan = self.plan_others(tx, &judged, clock).await?;
         self.insert_absent(tx, &mut plan).await?;
         // Only the INSERT shows which rows are new, so begin their versions and add the log's entries after it.

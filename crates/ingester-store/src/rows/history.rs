@@ -6,8 +6,8 @@
 //! version (another definition of the kind, a backfill, the confirmation of an eviction) do not change `update_time` either.
 //!
 //! A query about a past moment must return the same answer for ever, so a version must not begin long before others see it. A writer takes
-//! the time once it has its locks, and lets its versions start later if its commit comes more than [`OPEN`] after that. Readers wait until
-//! a moment is [`SETTLED`].
+//! the time once it has its locks, or right before the statement that takes them, and lets its versions start later if its commit comes more
+//! than [`OPEN`] after that. Readers wait until a moment is [`SETTLED`].
 
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::Transaction;

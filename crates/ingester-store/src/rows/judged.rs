@@ -2,6 +2,7 @@
 //! to read and lock the rows. That saves much if the database stores locks in the rows, where locking a row costs as much as writing it.
 //!
 //! The condition covers only the guard's usual case, a later version of a live row. The caller reads and locks the rows of all other changes.
+//! For a kind with a history, the same statement copies the versions that end.
 //!
 //! The statement locks rows in the order of the server's plan, not of their uids, so two writers of the same rows may deadlock. The caller
 //! retries that.
@@ -14,8 +15,8 @@ use super::log::Log;
 use super::plan::{WritePlan, expected_version};
 use crate::driver::Transaction;
 use ingester_core::row::Row;
-use ingester_sql::dialect::statements::{OverwriteExpected, TombstoneOlder};
-use std::collections::HashSet;
+use ingester_sql::dialect::statements::{ChangeKind, ExpectedRow, OverwriteExpected, TombstoneOlder};
+use std::collections::{HashMap, HashSet};
 
 impl<'a> Batch<'a> {
     /// Writes the main rows of a batch if all its changes overwrite rows, or all are tombstones. A mixed batch would need two statements,
@@ -25,9 +26,7 @@ impl<'a> Batch<'a> {
         tx: &mut Transaction,
         log: &mut Log<'a>,
     ) -> Result<WritePlan<'a>, sqlx::Error> {
-        // With a history, the caller must copy the versions that end before it overwrites them.
-        let can_judge = tx.dialect().judges() && self.table.history.is_none();
-        let plan = can_judge.then(|| self.plan_to_judge()).flatten();
+        let plan = tx.dialect().judges().then(|| self.plan_to_judge()).flatten();
         let Some(mut plan) = plan else { return Ok(WritePlan::default()) };
         let mut written: HashSet<String> = HashSet::new();
         for gone in chunks(&plan.mark, MOST_ROWS, tx.dialect()) {
@@ -38,9 +37,14 @@ impl<'a> Batch<'a> {
             log.marked(marked);
         }
         let rows: Vec<&Row> = plan.overwrite.iter().map(|overwrite| overwrite.row).collect();
+        let changes = plan.overwrite.iter().filter_map(|overwrite| Some((&*overwrite.row.uid, overwrite.becomes()?)));
+        let changes: HashMap<&str, ChangeKind> = changes.collect();
         for rows in self.main_packets(&rows, tx.dialect())? {
-            let expected: Vec<(&Row, u64)> =
-                rows.iter().filter_map(|row| Some((*row, expected_version(row)?.res_version))).collect();
+            let expected = |row: &&'a Row| {
+                let change = changes.get(&*row.uid).copied()?;
+                Some(ExpectedRow { row, expected: expected_version(row)?.res_version, change })
+            };
+            let expected: Vec<ExpectedRow<'_>> = rows.iter().filter_map(expected).collect();
             let overwrite = OverwriteExpected { table: self.table, rows: &expected, update_time: self.now };
             written.extend(tx.fetch(&overwrite).await?);
         }

@@ -156,7 +156,7 @@ pub use number_changes::NumberChanges;
 pub use old_versions::{Old, OldVersions};
 pub use older_rows::OlderRows;
 pub use overwrite::Overwrite;
-pub use overwrite_expected::OverwriteExpected;
+pub use overwrite_expected::{ExpectedRow, OverwriteExpected};
 pub use peek::Peek;
 pub use purge::Purge;
 pub use purge_changes::PurgeChanges;

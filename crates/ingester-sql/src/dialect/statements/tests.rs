@@ -199,9 +199,13 @@ read_well! {
     }
     overwrite_expected {
         let row = row();
-        let overwrite = OverwriteExpected { table: &TABLE, rows: &[(&row, 7), (&row, 8)], update_time: NOW };
+        let expected = ExpectedRow { row: &row, expected: 7, change: ChangeKind::Updated };
+        let rows = &[expected, ExpectedRow { expected: 8, ..expected }];
+        let overwrite = OverwriteExpected { table: &TABLE, rows, update_time: NOW };
         let judging = Dialect::ALL.into_iter().filter(|dialect| dialect.judges());
-        snapshot_on(judging, "OverwriteExpected", &[&overwrite, &OverwriteExpected { table: &STAYING, ..overwrite }]);
+        let staying = OverwriteExpected { table: &STAYING, ..overwrite };
+        let keeping = OverwriteExpected { table: &WITH_HISTORY, ..overwrite };
+        snapshot_on(judging, "OverwriteExpected", &[&overwrite, &staying, &keeping]);
     }
     peek { snapshot(&Peek { table: &TABLE, limit: 2 }); }
     purge {
@@ -337,7 +341,8 @@ read_well! {
         let gone = GoneObject { uid: "a", res_version: 7, delete_time: NOW };
         let tombstone = TombstoneOlder { table: &TABLE, gone: &[gone, gone], update_time: NOW };
         let judging = Dialect::ALL.into_iter().filter(|dialect| dialect.judges());
-        snapshot_on(judging, "TombstoneOlder", &[&tombstone]);
+        let keeping = TombstoneOlder { table: &WITH_HISTORY, ..tombstone };
+        snapshot_on(judging, "TombstoneOlder", &[&tombstone, &keeping]);
     }
     undelete { snapshot(&Undelete { table: &TABLE, uids: UIDS, update_time: NOW }); }
     unnumbered_changes { snapshot(&UnnumberedChanges { table: &TABLE, limit: 100 }); }

@@ -1,0 +1,1 @@
+"before"."uid" = excluded."uid" AND "before"."update_time" = "stored"."update_time" AND "before"."ingest_version" = "stored"."ingest_version"
