@@ -89,6 +89,10 @@ pub(crate) struct SchemaApply {
     /// Drop this view, which the ingester made and which is not declared any more; `schema diff --kinds FILE` names such views. Repeatable.
     #[arg(long, value_name = "VIEW")]
     pub(crate) drop_view: Vec<String>,
+    /// On MariaDB, also compress the texts of former versions in tables that an earlier release created. This copies each table, and
+    /// writers of its kind wait meanwhile.
+    #[arg(long)]
+    pub(crate) compress_history: bool,
 }
 
 const ADOPT: &str = "\

@@ -10,7 +10,7 @@ use crate::arguments::{
 };
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
-use crate::output::{self, Table, note, show};
+use crate::output::{self, Table, counted, note, show};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
@@ -184,8 +184,28 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         apply_declared(&database, &store, program, may).await?;
         left_out::report(&store, program.declared, &arguments.target.ingester(program.kinds)?).await?;
     }
+    compress(&store, program, arguments.compress_history).await?;
     store.close().await;
     Ok(ending)
+}
+
+/// Compresses tables of former versions that an earlier release created, or names them and the option that does it.
+async fn compress(store: &Store, program: Program, is_asked: bool) -> Result<(), Failure> {
+    let uncompressed = store.uncompressed_histories(program.kinds).await?;
+    if !is_asked && !uncompressed.is_empty() {
+        let tables: Vec<String> = uncompressed.iter().map(|(table, _)| format!("`{table}`")).collect();
+        note(&format!(
+            "the former versions in {} are not compressed: `ingester schema apply --compress-history` copies each table, and writers of \
+             its kind wait meanwhile",
+            tables.join(", ")
+        ));
+        return Ok(());
+    }
+    for (table, statement) in uncompressed {
+        store.compress_history(statement).await?;
+        note(&format!("compressed the former versions in `{table}`"));
+    }
+    Ok(())
 }
 
 pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<Ending, Failure> {
@@ -219,8 +239,9 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
     for kind in &kinds {
         let rows = store.adopt(kind).await?;
         note(&format!(
-            "adopted {}: {rows} rows are read again by `ingester backfill {}` or `ingester run`",
+            "adopted {}: {} read again by `ingester backfill {}` or `ingester run`",
             kind.table().name,
+            counted(rows, "row is", "rows are"),
             kind.name()
         ));
     }
@@ -403,7 +424,8 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
         None => Default::default(),
     };
     let catalog = store.catalog().await?;
-    let registry = if arguments.migrations.sql.is_none() { program.of_declared() } else { Registry::default() };
+    let has_declared = arguments.migrations.sql.is_none() && !program.declared.is_empty();
+    let registry = if has_declared { program.of_declared() } else { Registry::default() };
     let drift = differences(&schema, registry, &catalog, store.dialect());
     store.close().await;
 
@@ -419,7 +441,12 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     };
     show(arguments.output.output, &report, lines)?;
     if pending.is_empty() && drift.is_empty() {
-        note(&format!("{database} has the released schema"));
+        let compared = match (released.is_some(), has_declared) {
+            (_, false) => "the released schema",
+            (true, true) => "the released schema, and that of the declared kinds",
+            (false, true) => "the schema of the declared kinds",
+        };
+        note(&format!("{database} has {compared}"));
         return Ok(Ending::Done);
     }
     if !pending.is_empty() && arguments.output.output == Format::Table {
@@ -476,7 +503,13 @@ async fn plan(
         note_left(&planned.left, program);
         note_left_views(&store, program, &dropped).await?;
         left_out::report(&store, program.declared, &arguments.target.ingester(program.kinds)?).await?;
-        note(&format!("dry run: of declared kinds {} changes would be made in {database}", planned.made.len()));
+        let changes = counted(planned.made.len() as u64, "change", "changes");
+        note(&format!("dry run: of declared kinds {changes} would be made in {database}"));
+    }
+    if arguments.compress_history {
+        let uncompressed = store.uncompressed_histories(program.kinds).await?;
+        let statements: Vec<_> = uncompressed.into_iter().map(|(_, statement)| statement).collect();
+        output::print(&store.dialect().script(&statements))?;
     }
     let Some(released) = released else {
         store.close().await;

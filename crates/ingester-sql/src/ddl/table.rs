@@ -109,6 +109,12 @@ impl TableDef {
         self.primary_key == [BASE_COLUMNS[base::UID].name, VALID_FROM]
     }
 
+    /// Returns true for a column that MariaDB compresses: the text of a former version, which is copied from the main table and seldom read.
+    /// There it is no JSON for MariaDB, which would check each copy again.
+    pub(crate) fn compresses(&self, column: &ColumnDef) -> bool {
+        self.is_history() && column.ty == SqlType::Json
+    }
+
     /// Returns true for the indexed columns of main tables, whose values can be computed again from the objects' JSON.
     pub(super) fn is_derived(&self, column: Ident) -> bool {
         let main = self.columns.first().is_some_and(|first| first.name == BASE_COLUMNS[base::UID].name);

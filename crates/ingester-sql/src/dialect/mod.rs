@@ -389,6 +389,12 @@ impl Dialect {
         settings.into_iter().flatten().chain(views.iter().flat_map(|view| self.rules().create_view(view))).collect()
     }
 
+    /// The statement that compresses the texts of a table of former versions; `None` if the server cannot, or has compressed them already.
+    /// `json` is the type of their column as the catalog spells it. The statement copies the table, and its writers wait.
+    pub fn compress_versions(self, table: Ident, json: &str) -> Option<Sql> {
+        self.rules().compress_versions(table, json)
+    }
+
     /// The statement that drops a view if it exists.
     pub fn drop_view(self, view: Ident) -> Sql {
         self.rules().drop_view(view)

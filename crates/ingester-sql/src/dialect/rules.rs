@@ -97,6 +97,10 @@ pub(super) trait Rules: Sync {
     fn drop_view(&self, view: Ident) -> Sql;
     /// One step of a migration, among all changes of it.
     fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql>;
+    /// See [`Dialect::compress_versions`](super::Dialect::compress_versions).
+    fn compress_versions(&self, _table: Ident, _json: &str) -> Option<Sql> {
+        None
+    }
     /// See [`Dialect::key_beside_writers`](super::Dialect::key_beside_writers).
     fn key_beside_writers(&self, _table: Ident, _key: Ident, _columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
         None

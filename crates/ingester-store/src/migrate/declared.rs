@@ -27,6 +27,21 @@ const VALUE: Ident = Ident::new("value");
 /// The column for the keys in a table of labels or annotations.
 const KEY: Ident = Ident::new("key");
 
+/// Tries a change again while its table is in use.
+pub(super) async fn while_in_use(mut change: impl AsyncFnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
+    let mut attempt = 1;
+    loop {
+        match change().await {
+            Err(error) if error.class() == ErrorClass::Transient && attempt < ATTEMPTS => {
+                tracing::warn!(%error, "A table is in use, trying again");
+                tokio::time::sleep(PAUSE).await;
+            }
+            done => return done,
+        }
+        attempt += 1;
+    }
+}
+
 /// The result of bringing tables to the declaration of their kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeclareReport {
@@ -298,21 +313,12 @@ impl Store {
         step: &Step,
     ) -> Result<(), StoreError> {
         let statements = self.dialect().step(step, &step.changes);
-        for attempt in 1.. {
-            let made = match keys::make_beside_writers(migrating, &step.changes).await {
-                Ok(false) => migrating.define(&statements).await,
-                Ok(true) => Ok(()),
-                Err(error) => Err(error),
-            };
-            match made {
-                Err(error) if error.class() == ErrorClass::Transient && attempt < ATTEMPTS => {
-                    tracing::warn!(%error, "A table is in use, trying again");
-                    tokio::time::sleep(PAUSE).await;
-                }
-                made => return made,
-            }
-        }
-        Ok(())
+        let make = async || match keys::make_beside_writers(migrating, &step.changes).await {
+            Ok(false) => migrating.define(&statements).await,
+            Ok(true) => Ok(()),
+            Err(error) => Err(error),
+        };
+        while_in_use(make).await
     }
 
     /// Tells kinds their versions, as far as this database knows them. Writes nothing.

@@ -7,6 +7,7 @@
 mod adopt;
 mod apply;
 mod backfill;
+mod compress;
 mod declared;
 mod drift;
 mod error;

@@ -47,10 +47,11 @@ LEFT JOIN (
 WHERE v.table_schema = DATABASE()
 ORDER BY v.table_name, c.ordinal_position";
 
-/// Returns true if a catalog's `spelled` type is this one. Display widths and MariaDB's `longtext` for JSON make no difference.
+/// Returns true if a catalog's `spelled` type is this one. Display widths, compression and MariaDB's `longtext` for JSON make no difference.
 pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
     let spelled = spelled.to_ascii_lowercase();
-    let plain = without_width(&spelled);
+    let spelled = without_comment(&spelled);
+    let plain = without_width(spelled);
     match ty {
         SqlType::Boolean => plain == "tinyint",
         SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
@@ -69,11 +70,21 @@ pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
 
 /// The type of a catalog's name for it, if our tables have such a type.
 pub(super) fn type_of(spelled: &str) -> Option<SqlType> {
-    match without_width(&spelled.to_ascii_lowercase()).as_str() {
+    match without_width(without_comment(&spelled.to_ascii_lowercase())).as_str() {
         "tinyint" => Some(SqlType::Boolean),
         "longtext" => Some(SqlType::Json),
         plain => SqlType::try_parse(plain).or_else(|| SqlType::try_parse(spelled)),
     }
+}
+
+/// Returns true for the type of a JSON column of MariaDB that is not compressed. MySQL calls the type by its name.
+pub(super) fn is_uncompressed(spelled: &str) -> bool {
+    spelled.eq_ignore_ascii_case("longtext")
+}
+
+/// `longtext` for `longtext /*m!100301 compressed*/`.
+fn without_comment(spelled: &str) -> &str {
+    spelled.split_once(" /*").map_or(spelled, |(ty, _)| ty)
 }
 
 /// `bigint unsigned` for `bigint(20) unsigned`: the width of an integer only matters for display.

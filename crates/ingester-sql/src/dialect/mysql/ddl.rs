@@ -37,6 +37,12 @@ struct DropTable {
 }
 
 #[derive(Template)]
+#[template(path = "mysql/compress_versions.sql")]
+struct CompressVersions {
+    name: Ident,
+}
+
+#[derive(Template)]
 #[template(path = "mysql/drop_view.sql")]
 struct DropView {
     name: Ident,
@@ -75,6 +81,10 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
         statements.push(render_own(&AlterTable { name, changes: &step.changes, phase: step.phase }));
     }
     statements
+}
+
+pub(super) fn compress_versions(name: Ident) -> Sql {
+    render_own(&CompressVersions { name })
 }
 
 pub(super) fn drop(name: Ident) -> Sql {

@@ -221,6 +221,10 @@ impl Rules for MySql {
         ddl::drop_view(view)
     }
 
+    fn compress_versions(&self, table: Ident, json: &str) -> Option<Sql> {
+        catalog::is_uncompressed(json).then(|| ddl::compress_versions(table))
+    }
+
     fn step(&self, step: &Step, _among: &[SchemaChange]) -> Vec<Sql> {
         ddl::step(step)
     }
