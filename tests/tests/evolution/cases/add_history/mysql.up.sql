@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS `job_history` (
   `evict_confirmed` BOOLEAN NULL,
   `ingest_version` INT UNSIGNED NOT NULL DEFAULT 0,
   `proto` LONGBLOB NULL,
-  `json` JSON NOT NULL,
+  `json` /*M!100302 LONGTEXT COMPRESSED */ /*!50708 JSON */ NOT NULL,
   `queue` VARCHAR(255) NULL,
   `valid_to` DATETIME(6) NOT NULL,
   `change` VARCHAR(16) NOT NULL,
