@@ -108,8 +108,10 @@ step "packing the crates"
 mapfile -t crates < <(metadata | jq -r '.packages[] | select(.publish == null) | .name')
 verify=()
 [[ -z "$resolve" ]] || verify=(--no-verify)
+# A library does not choose the version of Kubernetes; here, where each is compiled alone, it is the one of the program.
+kubernetes="$(cargo metadata --locked --offline --format-version 1 | jq -r '.packages[] | select(.name == "k8s-openapi").features.latest[0]')"
 # In the order in which `cargo publish --workspace` publishes them.
-CARGO_TARGET_DIR="$work/packages" cargo package --locked --offline --quiet "${verify[@]}" "${crates[@]/#/--package=}"
+K8S_OPENAPI_ENABLED_VERSION="${kubernetes/#v1_/1.}" CARGO_TARGET_DIR="$work/packages" cargo package --locked --offline --quiet "${verify[@]}" "${crates[@]/#/--package=}"
 mkdir -p "$out/crates" "$work/unpacked"
 cp "$work"/packages/package/*.crate "$out/crates/"
 for crate in "${crates[@]}"; do
