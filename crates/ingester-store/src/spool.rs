@@ -25,7 +25,7 @@ pub const MOST: u32 = 3 << 30;
 pub struct SpoolPlace {
     /// The folder.
     pub folder: PathBuf,
-    /// The size in bytes at which its texts are written, and another file begins. With 0, there is no file.
+    /// The size in bytes at which the texts of a file are written to the database and the next file begins. 0 turns spooling off.
     pub limit: u64,
 }
 

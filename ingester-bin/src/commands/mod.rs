@@ -293,7 +293,7 @@ async fn note_older_rows(
     let look = async {
         let mut names = Vec::new();
         for backfill in store.incomplete_backfills(kinds, released).await? {
-            // The backfill of an added column begins even if there is no row to fill.
+            // An added column always has a backfill, even in an empty table.
             if store.any_older(&backfill.kind).await? {
                 names.push(backfill.kind.name());
             }

@@ -443,7 +443,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     if pending.is_empty() && drift.is_empty() {
         let compared = match (released.is_some(), has_declared) {
             (_, false) => "the released schema",
-            (true, true) => "the released schema, and that of the declared kinds",
+            (true, true) => "the released schema and the schema of the declared kinds",
             (false, true) => "the schema of the declared kinds",
         };
         note(&format!("{database} has {compared}"));

@@ -595,7 +595,7 @@ fn the_migrations_of_a_file_run_beside_those_that_are_built_in() {
     assert_eq!(info.matches("applied").count(), 2, "{info}");
     of_file(&["schema", "verify"]).exits(0).says(&["has the released schema"]);
     let both = run(&["schema", "verify", "--kinds", "jobs.yaml"]).exits(0);
-    both.says(&["has the released schema, and that of the declared kinds"]);
+    both.says(&["has the released schema and the schema of the declared kinds"]);
     run(&["schema", "diff", "--kinds", "jobs.yaml"]).exits(0);
     folder.write("a.json", OBJECT);
     folder.import(&["--kinds", "jobs.yaml", "a.json", crate::program::SAMPLES]).exits(0);

@@ -2,7 +2,7 @@
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
-use crate::world::{On, Stores as _, World};
+use crate::world::{On, Stores as _, World, wait_for_a_blocked_writer};
 use anyhow::{Context as _, Result, ensure};
 use futures::TryStreamExt as _;
 use ingester_core::kind::IngestVersion;
@@ -868,11 +868,7 @@ async fn a_version_that_changed_while_its_writer_waited_is_kept_as_it_is_then(wo
         Ok(())
     };
     let commit = async {
-        let waits = "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
-            WHERE NOT granted AND locktype = 'transactionid' AND datname = CURRENT_DATABASE()";
-        while world.cell(waits).await?.as_deref() == Some("0") {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        wait_for_a_blocked_writer(&world).await?;
         other.execute("COMMIT").await?;
         anyhow::Ok(())
     };

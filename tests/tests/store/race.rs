@@ -1,6 +1,6 @@
 //! Concurrent writers on the same rows.
 
-use crate::world::{MODEL_AND_PROJECT, Stores as _, World, change, kind, model, row};
+use crate::world::{MODEL_AND_PROJECT, Stores as _, World, change, kind, model, row, wait_for_a_blocked_writer};
 use anyhow::{Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
@@ -9,7 +9,6 @@ use ingester_tests::{on_databases, on_every_database};
 use sqlx::{Connection as _, Executor as _, PgConnection};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 on_every_database! {
     racing_writers_leave_the_highest_version_of_every_object
@@ -179,12 +178,7 @@ async fn two_writers_leave_no_stale_label_where_one_statement_would(world: World
             Ok(())
         };
         let commit = async {
-            // Only of this database: a lock on a transaction does not name its database, and other tests use the server.
-            let waits = "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
-                WHERE NOT granted AND locktype = 'transactionid' AND datname = CURRENT_DATABASE()";
-            while world.cell(waits).await?.as_deref() == Some("0") {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
+            wait_for_a_blocked_writer(&world).await?;
             other.execute("COMMIT").await?;
             anyhow::Ok(())
         };

@@ -1,6 +1,6 @@
 //! A store on each database, and objects to store.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use crd_specs::model::Model;
 use crd_specs::project::Project;
 use ingester_core::Kind;
@@ -11,6 +11,7 @@ use ingester_sql::dialect::Dialect;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 pub(crate) use ingester_tests::databases::{Database as World, On};
 
@@ -120,4 +121,17 @@ fn poison(on: On, uid: &str) -> Json {
 /// The change that writes it.
 pub(crate) fn poisoned(on: On, uid: &str) -> RowChange {
     change(&poison(on, uid))
+}
+
+/// Waits until a writer of this PostgreSQL database waits for another transaction.
+pub(crate) async fn wait_for_a_blocked_writer(world: &World) -> Result<()> {
+    // Only of this database: a lock on a transaction does not name its database, and other tests use the server.
+    let waits = "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE NOT granted AND locktype = 'transactionid' AND datname = CURRENT_DATABASE()";
+    let end = Instant::now() + Duration::from_secs(60);
+    while world.cell(waits).await?.as_deref() == Some("0") {
+        ensure!(Instant::now() < end, "no writer waits");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
 }

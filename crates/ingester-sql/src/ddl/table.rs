@@ -110,7 +110,7 @@ impl TableDef {
     }
 
     /// Returns true for a column that MariaDB compresses: the text of a former version, which is copied from the main table and seldom read.
-    /// There it is no JSON for MariaDB, which would check each copy again.
+    /// MariaDB's JSON type would parse each copy again, so the column has none.
     pub(crate) fn compresses(&self, column: &ColumnDef) -> bool {
         self.is_history() && column.ty == SqlType::Json
     }

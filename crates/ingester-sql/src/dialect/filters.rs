@@ -234,7 +234,7 @@ fn write_line(rules: &dyn Rules, column: &Column) -> String {
     }
 }
 
-/// As [`write_inserted`], for the beginning of a version, which is later than that of the one before it.
+/// As [`write_inserted`], for the time at which a version begins: later than the version before it.
 #[askama::filter_fn]
 pub(super) fn write_after_former<N: Name>(column: N, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(begin_after_former(rules(values)?, column.name())))
